@@ -105,6 +105,8 @@ class LoadedSettings(NamedTuple):
     """Warnings about values in a checkout's files that are not obeyed."""
     pins: Mapping[str, str] = {}
     """The values that a goal pins when it begins: each as JSON, by its key."""
+    mode_unread: bool = False
+    """Whether the Stop hook's mode is ``warn``, and an unreadable file may ask for more."""
 
 
 class ConfigRow(NamedTuple):

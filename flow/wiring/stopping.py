@@ -60,7 +60,6 @@ class Stopping:
         self._context = context
         self._goals = Goals(context)
         self._goals_read: CheckoutGoals | None = None
-        self._mode_unread = False
 
     def left_behind(self, session: str | None) -> list[str]:
         """Messages about another checkout's goals that the session was kept working for."""
@@ -95,13 +94,6 @@ class Stopping:
             faults = context.be_lenient(*(goal.run_id for goal in acting))
         except FlowError:  # the stop itself tells that the goals cannot be read
             faults = context.be_lenient()
-        if faults:
-            from flow.adapters.user_state.settings import OWN
-            from flow.core.setting_keys import STOP_HOOK
-
-            loaded = context.settings
-            is_own = loaded.origins[STOP_HOOK].startswith(OWN)
-            self._mode_unread = loaded.settings.stop_hook_enforcement == "warn" and not is_own
         return (*faults, *context.settings.overruled)
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
@@ -118,7 +110,7 @@ class Stopping:
 
         tools = StopTools(
             mode=settings.stop_hook_enforcement,
-            mode_unread=self._mode_unread,
+            mode_unread=context.settings.mode_unread,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
             sight=partial(sight.sight_of, self._goals, read=self._goals_read),

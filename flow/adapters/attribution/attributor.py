@@ -145,7 +145,8 @@ class Attributor:
         printed = _output_report(data) if whole else None
         if printed is not None:
             reports.append(("output", printed))
-        lines = lines_of(data) if data or reports else self._logged(before)
+        ends = [data] if data or reports else self._logged(before)
+        lines = [line for end in ends for line in lines_of(end)]
         failure = reported_failure(reading, all_reports(reading, lines, reports))
         if failure is not None:
             return failure
@@ -209,18 +210,16 @@ class Attributor:
                 summaries.append((rel, summary))
         return summaries
 
-    def _logged(self, before: Mapping[str, Stamp | None]) -> list[str]:
-        """The end of the files that got the output of a run that printed nothing."""
-        from flow.core.attribution.attribute import lines_of
-
-        lines: list[str] = []
+    def _logged(self, before: Mapping[str, Stamp | None]) -> list[bytes]:
+        """The ends of the files that got the output of a run that printed nothing."""
+        ends: list[bytes] = []
         for rel, known in before.items():
             if file_stamp(os.path.join(self._top, rel)) != known:
                 try:
-                    lines += lines_of(files.read_end(self._top, rel, limit=WINDOW))
+                    ends.append(files.read_end(self._top, rel, limit=WINDOW))
                 except FlowError:  # a link, a folder: no report
                     continue
-        return lines
+        return ends
 
     def _remembered(self, command: str) -> CommandReading:
         key = f"command {REVISION}\n{command}".encode("utf-8", "surrogatepass")

@@ -13,6 +13,7 @@ import stat
 
 from flow.adapters.fs import files
 from flow.core import layout
+from flow.core.setting_keys import STOP_HOOK
 from flow.core.settings import Layer, LoadedSettings, merge_layers
 from flow.errors import ContractError, Fault, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,8 +71,10 @@ def load_lenient(
     try:
         return merge_layers(read.layers, faults, pinned=pinned), ()
     except ContractError as error:
-        settings = merge_layers(read.layers, lenient=True, pinned=pinned)
-        return settings, tuple(str(fault) for fault in error.faults)
+        loaded = merge_layers(read.layers, lenient=True, pinned=pinned)
+        asked = loaded.settings.stop_hook_enforcement != "warn"
+        unread = not asked and not loaded.origins[STOP_HOOK].startswith(OWN)
+        return loaded._replace(mode_unread=unread), tuple(str(fault) for fault in error.faults)
 
 
 class _SettingsFiles(NamedTuple):

@@ -360,15 +360,13 @@ class _RepositoryScan:
         """
         return path in self._heads or path in self._staged or path in self._committed
 
-    def _states(self, path: bytes) -> CommittedStates:
+    def _states(self, path: bytes) -> tuple[ContentState | None, ...]:
         """A path's entries in the pinned base, in HEAD and in the index."""
-        from flow.adapters.worktree.submodule_commits import CommittedStates
-
         own = self._table.entry(path)
         head, index = self._heads.get(path, own), self._staged.get(path, own)
         committed = self._committed.get(path)
         if committed is None:
-            return CommittedStates(own, head, index)
+            return own, head, index
         return committed.with_own(own, index)
 
     def _path(self, path: bytes) -> str:

@@ -41,15 +41,16 @@ def commits_of(states: Iterable[ContentState | None]) -> list[str | None]:
 
 def committed_states(
     repo: Repo,
-    around: CommittedStates,
+    around: Iterable[ContentState | None],
     checked_out: Iterable[str | None],
     prefix: bytes,
     named: Globs,
 ) -> dict[bytes, CommittedStates]:
     """path → its entries, for each that ``named`` names, and each submodule in the submodule.
 
-    ``around`` are the entries of the submodule itself, ``checked_out`` further commits of it that
-    are compared. Raises :class:`GitError` if the submodule lacks one of the commits.
+    ``around`` are the entries of the submodule itself in the base, in HEAD and in the index around
+    it, ``checked_out`` further commits of it that are compared. Raises :class:`GitError` if the
+    submodule lacks one of the commits.
     """
     base, head, staged = commits_of(around)
     present = next(filter(None, (base, head, staged, *checked_out)), "")

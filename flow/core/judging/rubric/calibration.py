@@ -131,11 +131,8 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     if min_kappa is None:
         reason = "minKappa is not set, so no agreement with people is asked for"
         return Belief(True, reason, agreement.kappa, agreement.labels)
-    from flow.core.text.display import counted  # both are slow to import
-    from flow.core.text.numbers import as_written, told_apart
-
     if agreement.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
-        total = counted(agreement.labels, "label")
+        total = "1 label" if agreement.labels == 1 else f"{agreement.labels} labels"
         reason = (
             f"it has {total} by people ({passed} pass, {failed} fail); at least "
             f"{LEAST_LABELS} are needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
@@ -145,6 +142,8 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
     reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
+    from flow.core.text.numbers import as_written, told_apart  # slow to import
+
     shown = told_apart(kappa, min_kappa, 2)
     limit = as_written(min_kappa)
     reason = f"its kappa of {shown} over {agreement.labels} labels {word} minKappa {limit}"
