@@ -7,7 +7,7 @@ and event by a key of the intent's own. So a crash anywhere leaves either no int
 changed, or an intent that :func:`finish` completes once (HAZARD A15). Each writer of a goal calls
 it first, under the goal's lock, which the callers of this module hold.
 
-Locks are taken in the order goal, run, journal.
+The goal's lock is taken first; then the journal's or the run's, never both at once.
 """
 
 from __future__ import annotations
