@@ -13,8 +13,8 @@ from flow.core.attribution.echoed import echoed_runner
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.idle_checkers import asks_only, checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
+from flow.core.attribution.report_readers import ONE_REPORT, READERS
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
-from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of, started

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from flow.core.attribution.attribute import lines_of, summaries
-from flow.core.attribution.runners import ONE_REPORT
+from flow.core.attribution.report_readers import ONE_REPORT
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.masked_exit.shell import base_name
