@@ -188,12 +188,16 @@ def _to_amend(scene: Scene) -> str:
 
 
 def _moved_base(scene: Scene) -> str:
-    scene.start()
-    scene.git("switch", "-q", "-c", "work")
-    scene.git("switch", "-q", "main")
+    scene.start(goal=None)
+    scene.git("branch", "trunk")
+    given = scene.hand("goal.yaml", TEXT.replace("branch: main", "branch: main\n  base: trunk"))
+    must(scene.flow("goal", "create", "--file", given))
+    scene.git("switch", "-q", "trunk")
     scene.write("src/other.txt", "theirs\n")
-    scene.git("add", "--all")
+    scene.git("add", "src/other.txt")
     scene.git("commit", "-q", "-m", "theirs")
+    scene.git("switch", "-q", "main")
+    scene.git("merge", "-q", "trunk")
     return ""
 
 

@@ -11,7 +11,7 @@ import re
 
 from flow.core.attribution.echoed import echoed_runner
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
-from flow.core.attribution.idle_checkers import asks_only, checkers, idle_checker
+from flow.core.attribution.idle_checkers import GREP, asks_only, checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
 from flow.core.attribution.report_readers import ONE_REPORT, READERS
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
@@ -25,6 +25,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from flow.core.attribution.idle_checkers import SearchedFolders
     from flow.core.masked_exit.runner_names import Runner
 
 LONGEST_LINE = 500
@@ -59,8 +60,13 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         _piped_programs(node),
         exit_analysis.guarded or perhaps,
         not any(None in words for words in (*programs, *inner))
-        and bool(checkers([words for words in known if words])),
+        and _may_check_nothing(checkers([words for words in known if words]), text),
     )
+
+
+def _may_check_nothing(searched: Sequence[SearchedFolders], text: str) -> bool:
+    """Whether these checkers may pass without a file; ``grep`` does that behind a ``!`` alone."""
+    return any(each.program != GREP or "!" in text for each in searched)
 
 
 def _piped_programs(node: ShellNode) -> tuple[str, ...]:

@@ -120,20 +120,12 @@ _WORDS = {
     "ruff": ("check", "format"), "dart": ("analyze",), "terraform": ("fmt",), "phpstan": ("analyse", "analyze"),
 }  # fmt: skip
 """For checkers with several subcommands, those that check; such a word is no path."""
-_GREPS = ("grep", "egrep", "fgrep")
+GREP = "grep"
+_GREPS = (GREP, "egrep", "fgrep")
 _GREP_PATTERNS = ("-e", "-f", "--regexp", "--file")
 _GREP_VALUES = (
-    *_GREP_PATTERNS,
-    "-m",
-    "-A",
-    "-B",
-    "-C",
-    "-d",
-    "-D",
-    "--include",
-    "--exclude",
-    "--exclude-dir",
-)
+    *_GREP_PATTERNS, "-m", "-A", "-B", "-C", "-d", "-D", "--include", "--exclude", "--exclude-dir",
+)  # fmt: skip
 _ASKS = ("--version", "--help", "-V", "-h")
 _ASKS_OF = {
     "ruff": ("--show-files", "--show-settings"), "mypy": (), "pyright": (),
@@ -233,7 +225,7 @@ def _searched_by_grep(folder: str, given: Sequence[str]) -> SearchedFolders | No
         return None
     names = option_values(given, "", "--include")
     return SearchedFolders(
-        "grep",
+        GREP,
         tuple(posixpath.normpath(posixpath.join(folder, _without_glob(path))) for path in paths),
         names or ("*",),
         patterns=tuple(posixpath.join(folder, path) for path in paths if _names_files(path)),

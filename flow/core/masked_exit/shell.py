@@ -6,8 +6,7 @@ programs read it. It only has the shape of the command: expansions are never gue
 
 from __future__ import annotations
 
-import re
-
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ VACUOUS = {
     "pytest, --fixtures": f"{PYTEST} --fixtures src/passes.py",
     "pytest, --setup-plan": f"{PYTEST} --setup-plan -q src/passes.py",
     "pytest, --markers": f"{PYTEST} --markers",
-    "to a file": f"{PYTEST} -q src/passes.py > src/log",
+    "to a file outside": f"{PYTEST} -q src/passes.py > ../log",
     "to nowhere": f"{PY} -B -m unittest src/passes.py 2> /dev/null",
     "under a condition": f'if [ -n "$NO_SUCH" ]; then {PYTEST} src/passes.py; fi',
     "never called": f"check() {{ {PYTEST} src/passes.py; }}; test -d src",

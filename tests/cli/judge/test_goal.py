@@ -365,7 +365,7 @@ def test_diff_transcript_journal_and_denied_context_never_reach_a_prompt(
     (repo.path / "src/inner.md").symlink_to(repo.path / "secret/plan.md")
     (repo.path / "src/hard.md").hardlink_to(repo.path / "docs/key.pem")
     shown = flow(repo, "judge", "run", "greet", "--show-prompt")
-    assert "symlinks and other things that are no regular files" in shown.stdout
+    assert "2 symlinks or other things than a regular file" in shown.stdout
     assert flow(repo, "judge", "run", "greet").status in (0, 1)
     assert len(judge.prompts) == 2
     for text in (*judge.prompts, shown.stdout):

@@ -103,6 +103,11 @@ MENDS: Mapping[str, Sequence[Edit]] = {
             "and all(entry is None or entry.mode == REGULAR for entry in entries)",
             "",
         ),
+        Edit(
+            "flow.adapters.ledger.own_marks:_OwnNamedChange.foreign",
+            'entry.mode in (REGULAR, "100755")',
+            "entry.mode == REGULAR",
+        ),
     ),
     "I105 a name makes a file Flow's": (
         Edit(
