@@ -32,10 +32,12 @@ most=65536 # bytes that patterns look at
 settled() {
     local head=${event:0:most} given path
     local input='"tool_input"[[:space:]]*:[[:space:]]*(.*)'
+    local own='*.[Ff][Ll][Oo][Ww]*' claude='*.[Cc][Ll][Aa][Uu][Dd][Ee]*' # in either case: macOS
     local names='"(file_path|notebook_path)"[[:space:]]*:[[:space:]]*"([^"\]*)"'
-    local quotes="[\"'\\]*" # the shell takes them out of fl''ow
+    local quotes="([\"'\\\$]|\\\\n)*" # the shell takes them out of fl''ow
     local spelled="f${quotes}l${quotes}o${quotes}w"
     local word="(^|[^A-Za-z0-9_]|\\\\[nrtbf])$spelled([^A-Za-z0-9_/]|\$)|\\.$spelled|\\.claude"
+    word+="|m$spelled|$spelled/__main__" # python3 -mflow
     local glued='flow.*(goal|trust|lifecycle|verdict)'
     [[ $head =~ \"cwd\"[[:space:]]*:[[:space:]]*\"[^\"]*/\.(flow|claude) ]] && return 1
     [[ $head =~ $input ]] || {
@@ -45,10 +47,13 @@ settled() {
     given=${BASH_REMATCH[1]}
     if [[ $given =~ $names ]]; then
         path=${BASH_REMATCH[2]}
-        [[ $path == /* && $path != *.flow* && $path != *.claude* && ! -L $path ]] || return 1
+        [[ $path == /* && $path != $own && $path != $claude && ! -L $path ]] || return 1
         path=${path%/*}
-        cd -P "${path:-/}" 2>/dev/null && path=$PWD # where a link leads to
-        [[ $path != */.flow* && $path != */.claude* ]]
+        until cd -P "${path:-/}" 2>/dev/null; do # where a link leads to
+            [[ $path == *[!/]* && $path != */..* ]] || return 1
+            path=${path%/*}
+        done
+        [[ $PWD != $own && $PWD != $claude ]]
         return
     fi
     ((${#event} <= most)) || given+=${event:most}

@@ -20,12 +20,14 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_FLOW = "f[\"'\\\\]*l[\"'\\\\]*o[\"'\\\\]*w"
-"""The shell takes the quotes out of ``fl''ow``, ``"f"low`` and ``f\\low``."""
+_FLOW = r"""f["'\\$\n]*l["'\\$\n]*o["'\\$\n]*w"""
+"""The shell takes out quotes and an escaped line break: ``fl''ow``, ``"f"low``, ``f\\low``."""
 MENTION = re.compile(
-    rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.{_FLOW}(?![A-Za-z0-9_])|\.claude/settings"
+    rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.{_FLOW}(?![A-Za-z0-9_])"
+    rf"|\s-\w*m{_FLOW}(?![A-Za-z0-9_])|{_FLOW}/__main__|\.claude(?:/settings|/?(?![\w./-]))"
 )
-"""``flow`` as a separate word; not the ``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
+"""``flow`` as a separate word, Python's ways to start it, the folder of the settings; not the
+``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
 _GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|verdict)\b")
 """``flow`` inside the value of a variable, in a text that also names a subject of Flow's."""
 
@@ -100,19 +102,37 @@ _OPTIONS: dict[str, Kind] = {
 
 _READERS = frozenset({
     "[", "basename", "cat", "cd", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "false",
-    "fgrep", "file", "grep", "head", "jq", "less", "ls", "md5sum", "more", "nl", "popd", "printf",
-    "pushd", "pwd", "readlink", "realpath", "rg", "sha256sum", "stat", "tail", "test", "tree",
-    "true", "type", "uniq", "wc", "which",
+    "fgrep", "file", "find", "grep", "head", "jq", "less", "ls", "md5sum", "more", "nl", "popd",
+    "printf", "pushd", "pwd", "readlink", "realpath", "rg", "sha256sum", "stat", "tail", "test",
+    "tree", "true", "type", "wc", "which",
 })  # fmt: skip
-"""Programs that only read, with any words, as long as no output is redirected to a file."""
+"""Programs that only read, as long as no output is redirected to a file."""
+_NO_READERS_WITH = {
+    "file": re.compile(r"-\w*C|--co"),
+    "find": re.compile(r"-(?:exec|ok|delete|fprint|fls)"),
+    "less": re.compile(r"\+|-\w*[oO]|--(?:log|LOG)"),
+    "printf": re.compile(r"-v"),
+    "rg": re.compile(r"--(?:pre|hostname-bin)"),
+    "tree": re.compile(r"-\w*o|--output"),
+}
+"""The options with which they write a file or a variable, or run a program."""
+_PRINTED_LINES = re.compile(r"(?:\d+|\$)(?:,\+?(?:\d+|\$))?p")
+"""A text of ``sed -n`` that only prints lines."""
 _TOOLS = frozenset(["black", "flake8", "isort", "mkdir", "mypy", "pylint", "pytest", "ruff"])
 """Programs that take ``flow`` as the name of a file or folder and do not run it."""
+_RESULTS = re.compile(r"-o|--(?:base|cache|cov|html|junit|log-f|out|rep|res|[a-z]+-report)")
+"""The options of these tools that name a file or folder to write."""
 _LAUNCHERS = frozenset(["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "npx"])
 """Programs that run the program that one of their words names."""
 _INTERPRETERS = (
     "bash", "dash", "ksh", "sh", "zsh", "fish", "python", "perl", "ruby", "node", "deno", "bun",
-    "xargs", "parallel", "source", ".", "eval", "ssh", "at", "batch", "env", "sudo", "flow",
+    "xargs", "parallel", "source", ".", "eval", "ssh", "at", "batch", "crontab", "env", "sudo",
+    "flow", "read",
 )  # fmt: skip
+_HERE_DOCUMENT = re.compile(
+    r"""<<(?!<)-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([^\s;|&()<>'"\\]+))"""
+)
+_BEFORE_A_COMMENT = frozenset(" \t\n;|&()<>")
 _TO_A_FILE = re.compile(r"\d?>{1,2}\s*[\w./-]+(?=\s|$)")
 HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/dev/null(?=\s|$)")
 _CHANGES_FOLDER = re.compile(
@@ -120,10 +140,13 @@ _CHANGES_FOLDER = re.compile(
     r"(?:\s+-[LPe@]+|\s+--(?=\s))*(?P<folder>.*)"
 )
 _COMMIT_MESSAGE = re.compile(
-    r"(\bgit commit\b[^;&|\n]* -m )\"\$\(cat <<'(\w+)'\n[\s\S]*?\n\2\n\)\""
+    r"(\b(?:git commit|gh (?:pr|issue) \w+)\b[^;&|\n]* (?:-m|-b|--body) )"
+    r"\"\$\(cat <<'(\w+)'\n[\s\S]*?\n\2\n\)\""
 )
-"""A commit message of several lines, in Claude Code's form."""
+"""A message of several lines for a commit or for GitHub, in Claude Code's form."""
 _KEYWORDS = frozenset(["then", "do", "else", "!", "time", "if", "elif", "while", "until", "{", "}"])
+_ENDS_OF_GROUPS = frozenset(["", "}", "done", "fi", "esac"])
+"""The rest of a command in parentheses is empty."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -133,14 +156,17 @@ def acts_in_shell(text: str) -> tuple[Act, ...]:
     if MENTION.search(text) is None:
         return (Act("unclear"),) if _GLUED.search(text) else ()
     acts: list[Act] = []
-    piped = handed = False
+    mentioned = piped = handed = False
     for segment, after in segments(text):
+        bare = segment.strip()
         mentions = MENTION.search(segment) is not None
+        mentioned = mentioned or mentions
         if mentions:
             acts += _acts_of(segment) or [Act("unclear")] * handed
-        elif piped and _runs_input(segment):
+        elif piped and bare and _runs_input(segment):
             acts.append(Act("unclear"))
-        piped = after == "|" and (mentions or piped)
+        into_pipe = mentions or piped or (mentioned and bare in _ENDS_OF_GROUPS)
+        piped = (piped and not bare) or (after == "|" and into_pipe)
         if after == "(":  # the inner output becomes words of another command
             substituted = segment.endswith(("$", "<", ">"))
             handed = handed or (substituted and not _is_reader(segment[:-1]))
@@ -154,7 +180,7 @@ def _is_flows(parts: Sequence[str]) -> bool:
 
 def acts_on_path(path: str) -> tuple[Act, ...]:
     """The acts of a tool that writes to ``path`` (absolute, links resolved)."""
-    parts = path.split("/")
+    parts = path.lower().split("/")  # to the file systems of macOS it is the same file
     if _is_flows(parts):
         return (Act("files"),)
     folder, name = parts[-2:] if len(parts) > 1 else ("", path)
@@ -194,19 +220,39 @@ def _acts_of_writing(folder: str, segment: str) -> list[Act]:
 
 
 def _unescaped(text: str) -> Iterator[tuple[int, str, str]]:
-    """(index, character, open quote) of every character that no backslash escapes."""
-    quote, escaped = "", False
+    """(index, character, open quote) of every character that no backslash escapes.
+
+    The quote is ``#`` in a comment. Nothing opens a quote there, or in a here-document.
+    """
+    quote, escaped, before, end_of_documents = "", False, "\n", 0
+    documents: list[str] = []
     for place, char in enumerate(text):
-        if escaped:
+        if place < end_of_documents:
+            yield place, char, ""
+        elif escaped:
             escaped = False
-        elif char == "\\" and quote != "'":
+        elif char == "\\" and quote not in ("'", "#"):
             escaped = True
+            before = char
         else:
-            if char == quote:
+            if (char == quote != "#") or (char == "\n" and quote == "#"):
                 quote = ""
-            elif char in "'\"" and not quote:
+            elif not quote and (char in "'\"" or (char == "#" and before in _BEFORE_A_COMMENT)):
                 quote = char
+            if not quote and before != "<" and (begun := _HERE_DOCUMENT.match(text, place)):
+                documents += filter(None, begun.groups())
+            elif not quote and char == "\n" and documents:
+                end_of_documents, documents = _end_of_documents(text, place, documents), []
             yield place, char, quote
+            before = char
+
+
+def _end_of_documents(text: str, begin: int, delimiters: list[str]) -> int:
+    """The end of the here-documents after the line that ends at ``begin``."""
+    for delimiter in delimiters:
+        last = re.compile(rf"^\t*{re.escape(delimiter)}$", re.MULTILINE).search(text, begin + 1)
+        begin = last.end() if last else begin
+    return begin
 
 
 def segments(text: str) -> Iterator[tuple[str, str]]:
@@ -215,7 +261,7 @@ def segments(text: str) -> Iterator[tuple[str, str]]:
     for place, sign, quote in _unescaped(text):
         before, after = text[place - 1 : place], text[place + 1 : place + 2]
         redirects = sign == "&" and (before in ("<", ">") or after == ">")
-        if not quote and sign in ";|&\n()" and not redirects:
+        if quote in ("", "#") and sign in ";|&\n()" and not redirects:
             yield text[begin:place], sign if sign not in (after, before) else sign * 2
             begin = place + 1
     yield text[begin:], ""
@@ -250,10 +296,17 @@ def _acts_of_words(words: list[str]) -> list[Act]:
         return _acts_of_helper(name, words[1:])
     if name.startswith("python") and words[1:3] == ["-m", "flow"]:
         return _acts_of_flow(words[3:])
-    git = name == "git" and _reads_git(words[1:])
-    if git or name in _READERS or (name in _TOOLS and _names_only(words[1:])):
-        return []
-    return [Act("unclear")]
+    if name.startswith("python") and words[1:2] == ["-m"]:
+        del words[:2]
+        name = words[0] if words else ""
+    if name == "gh":
+        harmless = words[1:2] in (["issue"], ["pr"])
+    elif name == "git":
+        harmless = _reads_git(words[1:])
+    else:
+        writes = any(map(_RESULTS.match, words)) and _has_own_path(words)
+        harmless = name in _TOOLS and _names_only(words[1:]) and not writes
+    return [] if harmless or (words and _reads(words)) else [Act("unclear")]
 
 
 def _simple_words(segment: str) -> list[str] | None:
@@ -261,11 +314,13 @@ def _simple_words(segment: str) -> list[str] | None:
     import shlex
 
     bare = HARMLESS_REDIRECTION.sub(" ", segment)
-    for _, sign, quote in _unescaped(bare):
-        if (sign in "$`" and quote != "'") or (sign in "<>" and not quote):
+    end = len(bare)
+    for place, sign, quote in _unescaped(bare):
+        if (sign in "$`" and quote != "'") or (sign in "<>\n" and not quote):
             return None
+        end = min(end, place) if quote == "#" else end
     try:
-        return shlex.split(bare, comments=True)
+        return shlex.split(bare[:end].replace("\\\n", ""))
     except ValueError:
         return None
 
@@ -285,7 +340,8 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
     for command in option_values(given, "", "--until"):  # `flow goal wait` runs it
         acts += acts_in_shell(command)
     names = [word for word in given if not word.startswith("-")]
-    if not names or "--help" in given or "-h" in given:
+    options = given[: given.index("--")] if "--" in given else given
+    if not names or "--help" in options or "-h" in options:
         return acts
     kind: Kind | None
     if names[0] in _HARMLESS_COMMANDS:
@@ -313,20 +369,39 @@ def _acts_of_helper(name: str, words: Sequence[str]) -> list[Act]:
 
 def _runs_input(segment: str) -> bool:
     """Whether a command may run its standard input."""
-    words = plain_words(tuple(_simple_words(segment) or ("sh",)))
+    given = _simple_words(segment) or ["sh"]
+    while given and given[0] in _KEYWORDS:
+        del given[0]
+    words = plain_words(tuple(given))
     name = (words[0] or "sh").rpartition("/")[2] if words else ""
     return name.startswith(_INTERPRETERS)
 
 
 def _is_reader(segment: str) -> bool:
     words = _simple_words(segment)
-    name = words[0].rpartition("/")[2] if words else ""
-    return name in _READERS or (bool(words) and name == "flow" and not _acts_of(segment))
+    if not words:
+        return False
+    return _reads(words) or (_is_flow(words[0]) and not _acts_of(segment))
+
+
+def _reads(words: Sequence[str]) -> bool:
+    """Whether a command only reads."""
+    name = words[0].rpartition("/")[2]
+    if name == "sed":
+        prints = len(words) > 2 and words[1] == "-n" and _PRINTED_LINES.fullmatch(words[2])
+        return bool(prints) and not any(word.startswith("-") for word in words[3:])
+    no_reader_with = _NO_READERS_WITH.get(name)
+    return name in _READERS and not (no_reader_with and any(map(no_reader_with.match, words[1:])))
 
 
 def _names_only(words: Sequence[str]) -> bool:
     """Whether no word could itself be a shell text."""
     return not any(" " in word and MENTION.search(word) for word in words)
+
+
+def _has_own_path(words: Sequence[str]) -> bool:
+    """Whether a word may name a file of Flow's own, or the settings."""
+    return any(".flow" in word or ".claude" in word for word in words)
 
 
 _GIT_READS = frozenset({
@@ -335,10 +410,16 @@ _GIT_READS = frozenset({
 })  # fmt: skip
 _GIT_NAMES = frozenset(["branch", "checkout", "merge", "switch", "tag", "worktree"])
 """Subcommands that may take a name with ``flow`` in it, but change files if given a path."""
+_GIT_WRITES_OR_RUNS = re.compile(r"-O|--(?:out|open|up|rec|exec)")
+"""The options with which git writes a file or runs a program; git takes their beginnings, too."""
 
 
 def _reads_git(words: Sequence[str]) -> bool:
+    paths = _has_own_path(words)
+    if any(map(_GIT_WRITES_OR_RUNS.match, words)):
+        return False
+    while words[:1] == ["-C"]:
+        words = words[2:]
     if not words or words[0] not in _GIT_READS | _GIT_NAMES:
         return False
-    paths = any(".flow" in word or ".claude" in word for word in words)
     return words[0] in _GIT_READS or (not paths and _names_only(words))
