@@ -134,10 +134,12 @@ _HERE_DOCUMENT = re.compile(
 )
 _BEFORE_A_COMMENT = frozenset(" \t\n;|&()<>")
 _TO_A_FILE = re.compile(r"\d?>{1,2}\s*[\w./-]+(?=\s|$)")
-HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/dev/null(?=\s|$)")
+HARMLESS_REDIRECTION = re.compile(
+    r"(?:(?:(?<!\S)\d)?(?:>{1,2}\s*/dev/null|>&\d)|&>\s*/dev/null)(?!\S)"
+)
 _CHANGES_FOLDER = re.compile(
-    r"\s*(?:(?:then|do|else|if|!|\{|builtin|command)\s+)*(?P<verb>cd|pushd|popd)(?![^\s])"
-    r"(?:\s+-[LPe@]+|\s+--(?=\s))*(?P<folder>.*)"
+    r"\s*(?:(?:then|do|else|if|while|until|elif|time|!|\{|builtin|command|\w+=\S*)\s+)*"
+    r"(?P<verb>cd|pushd|popd)(?![^\s])(?:\s+-[LPe@]+|\s+--(?=\s))*(?P<folder>.*)"
 )
 _COMMIT_MESSAGE = re.compile(
     r"(\b(?:git commit|gh (?:pr|issue) \w+)\b[^;&|\n]* (?:-m|-b|--body) )"
@@ -194,20 +196,40 @@ def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
     A ``cd`` in the text counts for the commands after it, up to the end of its subshell.
     """
     acts: list[Act] = []
-    before, outer = folder, []
+    place, outer = _Place(folder, folder, ()), []
     for segment, after in segments(text):
-        moved = _CHANGES_FOLDER.match(HARMLESS_REDIRECTION.sub(" ", segment))
+        bare = HARMLESS_REDIRECTION.sub(" ", segment)
+        moved = _CHANGES_FOLDER.match(bare)
+        if ">" in bare if moved else bare.strip() and not _is_reader(segment):
+            acts += _acts_of_writing(place.folder, segment)
         if moved:
-            named = re.sub("[\"'\\\\]", "", moved["folder"].strip())
-            back = moved["verb"] == "popd" or named == "-"
-            folder, before = before if back else normpath(join(folder, named or "~")), folder
-        elif segment.strip() and not _is_reader(segment):
-            acts += _acts_of_writing(folder, segment)
+            place = _moved(place, moved["verb"], re.sub("[\"'\\\\]", "", moved["folder"].strip()))
         if after.startswith("("):
-            outer.append((folder, before))
+            outer.append(place)
         elif after.startswith(")") and outer:
-            folder, before = outer.pop()
+            place = outer.pop()
     return tuple(dict.fromkeys(acts))
+
+
+class _Place(NamedTuple):
+    """The folder of a shell, the one before it, and those that ``pushd`` put aside."""
+
+    folder: str
+    before: str
+    aside: tuple[str, ...]
+
+
+def _moved(place: _Place, verb: str, named: str) -> _Place:
+    """The place after ``cd``, ``pushd`` or ``popd``, of which the last may have no way back."""
+    *rest, last = place.aside or (place.folder,)
+    if verb == "popd":
+        return place if named else _Place(last, place.folder, tuple(rest))
+    if verb == "pushd" and named[:1] in ("", "+", "-"):  # the two change places
+        return _Place(last, place.folder, (*rest, place.folder))
+    folder = place.before if named == "-" else normpath(join(place.folder, named or "~"))
+    return _Place(
+        folder, place.folder, (*place.aside, place.folder) if verb == "pushd" else place.aside
+    )
 
 
 def _acts_of_writing(folder: str, segment: str) -> list[Act]:
