@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 _FLOW = r"""f["'\\$\n]*l["'\\$\n]*o["'\\$\n]*w"""
 """The shell takes out quotes and an escaped line break: ``fl''ow``, ``"f"low``, ``f\\low``."""
+_OTHER_NAME = r"-(?!active|ask|demo|goal|judge|mcp|paths|record|state)\w+(?![\w\"'\\$*?{\[])"
 MENTION = re.compile(
-    rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.{_FLOW}(?![A-Za-z0-9_])"
+    rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z]|{_OTHER_NAME})|\.{_FLOW}(?![A-Za-z0-9_])"
     rf"|\s-\w*m{_FLOW}(?![A-Za-z0-9_])|{_FLOW}/__main__|\.claude(?:/settings|/?(?![\w./-]))"
 )
 """``flow`` as a separate word, Python's ways to start it, the folder of the settings; not the
-``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
+``flow`` of ``workflow``, ``src/flow/``, ``flow.py`` or ``flow-app``, but of a helper's name."""
 _GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|verdict)\b")
 """``flow`` inside the value of a variable, in a text that also names a subject of Flow's."""
 
