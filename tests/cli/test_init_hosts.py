@@ -519,6 +519,28 @@ def test_a_hook_beside_the_plugin_is_named(repo: GitRepo, home: Path) -> None:
     assert tree(repo.path) == before
 
 
+@pytest.mark.parametrize("text", ["flow hook stop", "/opt/flow hook stop", command("claude")])
+@pytest.mark.parametrize("where", ["home", ".claude/settings.local.json"])
+def test_an_entry_of_another_settings_file_is_named(
+    repo: GitRepo, home: Path, where: str, text: str
+) -> None:
+    """Claude Code runs a command that several files name once, and another one beside it."""
+    file = home / ".claude/settings.json" if where == "home" else repo.path / where
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(document("claude", {"type": "command", "command": text})))
+    before = file.read_bytes()
+    notes = init(repo, "claude").json["hook"]["notes"]
+    named = [note for note in notes if "run twice" in note]
+    assert len(named) == (text != command("claude"))
+    shown = "your own settings.json" if where == "home" else where
+    assert all(note.startswith(f"{shown} runs the Stop hook, too ({text})") for note in named)
+    assert hooks(repo, "claude") == items("claude", entry("claude"))
+    assert file.read_bytes() == before
+    repo.write(FILES["claude"], json.dumps({"enabledPlugins": {"flow@flow-goal": True}}))
+    notes = init(repo, "claude").json["hook"]["notes"]
+    assert any("the plugin enabled in" in note and "run twice" in note for note in notes)
+
+
 @pytest.mark.parametrize("host", ["codex", "gemini", "cursor"])
 def test_the_plugin_is_nothing_to_other_hosts(repo: GitRepo, home: Path, host: str) -> None:
     enable(repo, home, USER, {"flow@flow-goal": True})

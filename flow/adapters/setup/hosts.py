@@ -89,12 +89,37 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
         did = f"added the hook: {event} runs {command(host)}"
     if len(entries) > 1:
         notes.append(f"{len(entries)} entries of hooks.{event} run the Stop hook: keep one")
+    if host == "claude":
+        own = {text for _, text in _starting_it(target, event)}
+        notes += _other_entries(target.name, own, plugin, top, environ)
     return Hook(host, target.name, event, command(host), tuple(notes)), did
 
 
 def has_hook(target: JsonFile, host: str) -> bool:
     """Whether the host's file starts the Stop hook."""
     return any(True for _ in _starting_it(target, event_name(host)))
+
+
+def _other_entries(
+    name: str, own: set[str], plugin: str | None, top: str, environ: Mapping[str, str]
+) -> Iterator[str]:
+    """Notes on other settings files of Claude Code that run the hook beside the file ``name``.
+
+    A command that several files name runs once, so one of ``own`` is no second run.
+    """
+    for root, file in _settings_places(top, environ):
+        if (root, file) == (top, name):
+            continue
+        hooks = _document(root, file).get("hooks")
+        items = hooks.get(event_name("claude")) if isinstance(hooks, dict) else None
+        other = {text for _, text in _commands(items)} - own
+        if other and (own or plugin):
+            shown = file if root == top else "your own settings.json"
+            beside = f"the plugin enabled in {plugin}" if plugin else name
+            yield (
+                f"{shown} runs the Stop hook, too ({_cut_text(min(other))}), and so does {beside}: "
+                "it would run twice; keep one of them"
+            )
 
 
 def add_status_line(target: JsonFile, top: str, environ: Mapping[str, str]) -> str:
@@ -139,8 +164,14 @@ def _add_hook(target: JsonFile, host: str, event: str) -> None:
 
 def _starting_it(target: JsonFile, event: str) -> Iterator[tuple[Path, str]]:
     """Place and text of each command that starts the Stop hook."""
-    for place, item in enumerate(target.part(("hooks", event), list) or ()):
-        path: Path = ("hooks", event, place)
+    for place, text in _commands(target.part(("hooks", event), list)):
+        yield ("hooks", event, *place), text
+
+
+def _commands(items: object) -> Iterator[tuple[Path, str]]:
+    """Place and text of each command that starts the Stop hook, in the list of an event."""
+    for place, item in enumerate(items if isinstance(items, list) else ()):
+        path: Path = (place,)
         group = item.get("hooks") if isinstance(item, dict) else None
         entries = [(path, item)]
         if isinstance(group, list):
