@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from time import monotonic
+from time import monotonic, time
 
 from flow.core.stop.hosts import (
     HOSTS,
@@ -261,6 +261,7 @@ def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
         settings.hook_timeout_seconds,
         context.top,
         event.cwd or os.getcwd(),
+        time() - (monotonic() - started),
     )
     try:
         answer = stopping.stop(event, limits, seconds_left)

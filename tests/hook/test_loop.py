@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Capture = pytest.CaptureFixture[str]
+DECISIONS = {"claude": "block", "codex": "block", "gemini": "deny"}
+"""What sends an agent on."""
 
 
 @pytest.fixture
@@ -492,6 +494,38 @@ def test_two_stops_at_once_measure_once(looping: GitRepo, home: Path) -> None:
     assert [a["decision"] for a in answers] == ["block", "block"]
     assert (home / "runs").read_text().count("run") == 1
     assert len(events(looping, goal="two")) == 2
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "gemini"])
+def test_a_stop_that_runs_the_hook_twice_counts_once(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    """A plugin's hook beside one of the settings: both are started before one has answered."""
+    for number in range(1, 4):
+        started = time.time()
+        first = stop(looping, capfd, host, stop_hook_active=number > 1)
+        with monkeypatch.context() as at_once:
+            at_once.setattr(hook, "time", lambda then=started: then)
+            second = stop(looping, capfd, host, stop_hook_active=number > 1)
+        assert [first["decision"], second["decision"]] == [DECISIONS[host]] * 2
+        assert first["reason"] == second["reason"]
+        counts = loop(looping)
+        assert (counts["continuations"], counts["stuck_turns"]) == (number, number - 1)
+        if host != "codex":
+            assert "ran twice" not in first["systemMessage"]
+            assert "ran twice at this stop" in second["systemMessage"]
+    stop(looping, capfd, host, stop_hook_active=True)
+    assert scene.status(looping) == "failed"  # the fourth equal stop
+
+
+@pytest.mark.parametrize("more", [{"session_id": "s2"}, {"prompt_id": "p2"}, {"session_id": None}])
+def test_another_stop_at_the_same_time_is_another_stop(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch, more: dict[str, Any]
+) -> None:
+    started = time.time()
+    stop(looping, capfd)
+    monkeypatch.setattr(hook, "time", lambda: started)
+    assert "ran twice" not in stop(looping, capfd, **more).get("systemMessage", "")
 
 
 def test_history_tells_why_the_hook_did_what_it_did(looping: GitRepo, capfd: Capture) -> None:

@@ -28,6 +28,7 @@ FINISH = "flow doctor --fix"
 """Command that carries out every change that was decided."""
 UNFINISHED = "a change that was decided is not carried out yet"
 INTERRUPTED = "the check at the previous stop was interrupted; it was done now"
+TWICE = "the Stop hook ran twice at this stop, which counts once: keep one of its entries"
 
 
 class Chosen(NamedTuple):
@@ -234,7 +235,10 @@ def _stop_answer(
     news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
     sentences = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
     told = cut_list(sentences, GOALS)
-    told += [INTERRUPTED] if sight.notes.judging else []
+    if any(part.again for part in parts):
+        told.append(TWICE)
+    elif sight.notes.judging:
+        told.append(INTERRUPTED)
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
         going_on.append(stop_messages.restore_request(asked, sight.notes, tools.fail_after))

@@ -32,6 +32,8 @@ class Host(NamedTuple):
     """The checkout's top level."""
     folder: str = ""
     """The agent's own folder."""
+    began: float = float("inf")
+    """Seconds since 1970 at which the hook was started; infinite if unknown."""
 
 
 class Sight(NamedTuple):

@@ -59,6 +59,8 @@ class JudgedGoal(NamedTuple):
     """The goal's standing and the next step, for the user."""
     loss: Loss | None = None
     """Why it was not judged; None if it was, or if nothing more is to be said of it."""
+    again: bool = False
+    """Whether another run of the hook has answered this stop."""
 
 
 class _JudgedTurn(NamedTuple):
@@ -113,10 +115,13 @@ def judge_stop(
         evaluation.candidate, evaluation.decision, evaluation.opinion, (*lost, *ended)
     )
     passing = core.passing_set(evaluation.measured)
-    loop = _counted(before, event, verdict, evaluation, row, passing)
+    again = core.answered_meanwhile(before, event.session, event.prompt, host.began)
+    loop = _with_evidence(before, verdict)
+    if not again:
+        loop = _counted(loop, event, evaluation, row, passing)
     limits = _limits(goal, host, tools)
     step = core.stop_step(
-        row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now()
+        row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now(), again=again
     )
     turn = _JudgedTurn(goal, mode, verdict, evaluation, row, step, limits, lost, ended)
     if step.limit:
@@ -135,7 +140,7 @@ def judge_stop(
     if event.message is not None:
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
-    return answer
+    return answer._replace(again=again)
 
 
 def _limits(goal: Goal, host: Host, tools: StopTools) -> LoopLimits:
@@ -166,12 +171,11 @@ def _turn_fields(turn: _JudgedTurn) -> dict[str, Any]:
 def _counted(
     before: LoopCounters,
     event: StopEvent,
-    verdict: Verdict,
     evaluation: EvaluationFacts,
     row: Row,
     passing: str,
 ) -> LoopCounters:
-    """The counters with this stop in them, and the newest evidence of each criterion."""
+    """The counters with this stop in them."""
     decided = row == "proof_lost" or any(m.decided for m in evaluation.measured)
     loop = core.count_stop(
         before,
@@ -182,8 +186,13 @@ def _counted(
     )
     if event.used is not None:  # a host that counts itself
         loop = loop._replace(continuations=max(loop.continuations, event.used))
+    return loop
+
+
+def _with_evidence(loop: LoopCounters, verdict: Verdict) -> LoopCounters:
+    """The counters with the newest evidence of each criterion."""
     refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results if r.evidence_ref}
-    return loop._replace(evidence={**before.evidence, **refs})
+    return loop._replace(evidence={**loop.evidence, **refs})
 
 
 def _remember(turn: _JudgedTurn, event: StopEvent, tools: StopTools, sight: Sight) -> None:

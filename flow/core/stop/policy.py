@@ -185,6 +185,18 @@ def answers_continuation(
     return continued
 
 
+def answered_meanwhile(
+    loop: LoopCounters, session: str | None, prompt: str | None, began: float
+) -> bool:
+    """Whether this stop was answered by a continuation after its hook was started.
+
+    An agent stops again only after its hooks have ended. So the host runs the hook twice, and the
+    other run has counted the stop. ``began`` is the start in seconds since 1970.
+    """
+    same = session is not None and (session, prompt) == (loop.session, loop.prompt)
+    return same and loop.continuing and bool(loop.recent) and loop.recent[-1].at >= began
+
+
 def count_stop(
     loop: LoopCounters,
     *,
@@ -205,38 +217,54 @@ def count_stop(
 
 
 def stop_step(
-    row: Row, mode: Mode, loop: LoopCounters, limits: LoopLimits, *, tree: str | None, at: float
+    row: Row,
+    mode: Mode,
+    loop: LoopCounters,
+    limits: LoopLimits,
+    *,
+    tree: str | None,
+    at: float,
+    again: bool = False,
 ) -> StopStep:
     """The table, then the limits in their order: stuck, budget, time, cost, throttle, host's cap.
 
     ``loop`` includes this stop; ``tree`` is the subject, ``at`` the time in seconds since 1970.
+    ``again``: the stop was :func:`answered_meanwhile`, so ``loop`` has the continuation, too.
     """
     if mode not in CONTINUE.get(row, ()):
         return StopStep("let_go", "", loop)
+    if not again:
+        same = bool(loop.recent) and tree is not None and loop.recent[-1].tree == tree
+        after = loop._replace(
+            continuing=True,
+            continuations=loop.continuations + 1,
+            in_row=loop.in_row + 1 if same else 1,
+            began=at if limits.seconds is not None and loop.began is None else loop.began,
+            recent=(*loop.recent, Continuation(at, tree))[-THROTTLE_COUNT:],
+        )
+        limit = _limit_reached(loop, after.in_row, mode, limits, tree, at)
+        if limit:
+            return StopStep("let_go", limit, loop)
+        loop = after
+    endings = _endings(loop, mode, limits, tree)
+    return StopStep("continue", "", loop, endings, limits.cap in (loop.in_row, loop.continuations))
+
+
+def _limit_reached(
+    loop: LoopCounters, in_row: int, mode: Mode, limits: LoopLimits, tree: str | None, at: float
+) -> LimitName:
+    """The first limit that is reached, or empty. ``in_row`` counts the next continuation, too."""
     if mode == "evaluator-loop":
         if loop.stuck_turns >= limits.stuck:
-            return StopStep("let_go", "stuck", loop)
+            return "stuck"
         if loop.continuations >= limits.budget:
-            return StopStep("let_go", "budget", loop)
+            return "budget"
     own = _spent_budget(loop, limits, at)
     if own:
-        return StopStep("let_go", own, loop)
+        return own
     if _throttled(loop, tree, at):
-        return StopStep("let_go", "throttle", loop)
-    same = bool(loop.recent) and tree is not None and loop.recent[-1].tree == tree
-    in_row = loop.in_row + 1 if same else 1
-    if limits.cap is not None and in_row > limits.cap:
-        return StopStep("let_go", "cap", loop)
-    used = loop.continuations + 1
-    after = loop._replace(
-        continuing=True,
-        continuations=used,
-        in_row=in_row,
-        began=at if limits.seconds is not None and loop.began is None else loop.began,
-        recent=(*loop.recent, Continuation(at, tree))[-THROTTLE_COUNT:],
-    )
-    endings = _endings(after, mode, limits, tree)
-    return StopStep("continue", "", after, endings, limits.cap in (in_row, used))
+        return "throttle"
+    return "cap" if limits.cap is not None and in_row > limits.cap else ""
 
 
 def _spent_budget(loop: LoopCounters, limits: LoopLimits, at: float) -> LimitName:
