@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import Evaluated, Request
     from flow.app.open_goals import CheckoutGoals
-    from flow.app.stop.tools import Host
+    from flow.app.stop.tools import Host, Sight
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import StopAnswer, StopEvent
@@ -113,7 +113,8 @@ class Stopping:
             mode_unread=context.settings.mode_unread,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
-            sight=partial(sight.sight_of, self._goals, read=self._goals_read),
+            sight=self._sight,
+            load=lambda goal_id: self._goals.load(goal_id).goal,
             sessions=sight.GoalSessions(context),
             record=StopRecord(context),
             moves=StopMoves(context),
@@ -123,6 +124,10 @@ class Stopping:
             now=time.time,
         )
         return handle_stop(event, host, tools)
+
+    def _sight(self, session: str | None) -> Sight:
+        read, self._goals_read = self._goals_read, None  # a second look reads them again
+        return sight.sight_of(self._goals, session, read=read)
 
     def _ready(self, goal: Goal, seconds: float) -> tuple[bool, str]:
         from flow.adapters.verification.waiting import Waiting

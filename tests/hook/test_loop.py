@@ -528,6 +528,55 @@ def test_another_stop_at_the_same_time_is_another_stop(
     assert "ran twice" not in stop(looping, capfd, **more).get("systemMessage", "")
 
 
+MOVES = {
+    "pause": ("waiting_for_user", ("pause", "greet", "--reason", "hold on")),
+    "clear": ("cancelled", ("clear", "greet", "--yes")),
+}
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["runs", "waits for its turn"])
+@pytest.mark.parametrize("word", MOVES)
+def test_a_goal_that_a_person_sets_aside_meanwhile_sends_nobody_on(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch, word: str, waits: bool
+) -> None:
+    """While the hook's commands run, and while it waits for another evaluation to end."""
+    status, words = MOVES[word]
+    assert stop(looping, capfd)["decision"] == "block"
+    place = "_stop_lock" if waits else "_evaluate"
+    real = getattr(stopping.Stopping, place)
+
+    def meanwhile(*given: Any) -> Any:
+        done = None if waits else real(*given)
+        assert scene.flow(looping, "goal", *words).status == 0
+        return real(*given) if waits else done
+
+    monkeypatch.setattr(stopping.Stopping, place, meanwhile)
+    answer = stop(looping, capfd, stop_hook_active=True)
+    assert answer["decision"] == "approve"
+    assert f"goal greet is {status}" in answer["systemMessage"]
+    assert ("hold on" in answer["systemMessage"]) is (word == "pause")
+    assert "cannot be judged" not in answer["systemMessage"]
+    assert scene.status(looping) == status
+    assert [e["answer"] for e in events(looping)] == ["continue"]
+
+
+def test_a_goal_that_is_closed_by_hand_meanwhile_sends_the_agent_on(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop(looping, capfd)
+    real = stopping.Stopping._evaluate
+
+    def meanwhile(*given: Any) -> Any:
+        done = real(*given)
+        path = looping.path / ".flow/goals/greet.goal.yaml"
+        path.write_text(path.read_text().replace("status: active", "status: achieved"))
+        return done
+
+    monkeypatch.setattr(stopping.Stopping, "_evaluate", meanwhile)
+    assert stop(looping, capfd, stop_hook_active=True)["decision"] == "block"
+    assert stop(looping, capfd, stop_hook_active=True)["decision"] == "block"
+
+
 def test_history_tells_why_the_hook_did_what_it_did(looping: GitRepo, capfd: Capture) -> None:
     stop(looping, capfd)
     done = scene.flow(looping, "goal", "history", "greet", "--details")

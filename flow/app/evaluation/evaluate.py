@@ -15,6 +15,7 @@ from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
+from flow.core.stop.lost_goals import is_acting
 from flow.core.text import display
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     if not request.dry_run:
         tools.ledger.finish(request.goal_id)
     loaded = tools.records.goal(request.goal_id)
-    _refuse_unless_evaluable(loaded.goal)
+    _refuse_unless_evaluable(loaded.goal, request)
     only = chosen_criteria(loaded.goal, request.only)
     trusted, why = tools.trusted(loaded)
     if not trusted:
@@ -197,10 +198,13 @@ def _red_first(
     return base_facts.look_up_base(facts, request, only, tools)
 
 
-def _refuse_unless_evaluable(goal: Goal) -> None:
-    if goal.status in UNDER_WAY:
+def _refuse_unless_evaluable(goal: Goal, request: Request) -> None:
+    at_stop = request.quiet and request.trigger == "stop-hook"
+    if goal.status in UNDER_WAY and (is_acting(goal) or not at_stop):
         return
-    if goal.status in TERMINAL:
+    if goal.status in UNDER_WAY:  # a person set it aside while the stop waited for its turn
+        remedy = f"go on with it: flow goal resume {goal.id}"
+    elif goal.status in TERMINAL:
         remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"
     else:
         remedy = f"activate it first: flow goal activate {goal.id}"

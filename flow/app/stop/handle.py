@@ -7,13 +7,13 @@ goal lets the agent stop, with a hint.
 
 from __future__ import annotations
 
-from flow.app.stop.turn import JudgedGoal, judge_stop
+from flow.app.stop.turn import JudgedGoal, judge_stop, moved_meanwhile, resting
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
 from flow.core.stop.hosts import SHOWING_HOSTS, StopAnswer, StopEvent
 from flow.core.stop.lost_goals import NEXT_SESSION, Loss, SessionNotes
 from flow.core.text import display
-from flow.errors import FlowError, cut_list
+from flow.errors import FlowError, StateError, cut_list
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
         )
         return Chosen((), (text,), (text,), tuple(losses))
     waiting = [
-        f"{g.id} is {_resting(g, sight)}"
+        f"{g.id} is {resting(g, sight)}"
         for g in sight.goals
         if g.status not in ("draft", "active") and g.id not in lost
     ]
@@ -98,14 +98,6 @@ def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
         text = f"goal {display.names(waiting, 5)}; nothing was evaluated"
         return Chosen((), (text,), (text,))
     return Chosen(())
-
-
-def _resting(goal: Goal, sight: Sight) -> str:
-    """The status of a goal that is not judged; of a paused one why."""
-    pause = sight.paused.get(goal.id)
-    if pause is None:
-        return goal.status
-    return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
 
 
 def _owner_session(
@@ -210,6 +202,8 @@ def _judged_goal(
         with tools.stop_lock(goal.id):
             return judge_stop(goal, event, host, tools, sight)
     except FlowError as error:
+        if isinstance(error, StateError) and (moved := moved_meanwhile(goal, event, tools)):
+            return moved
         why = display.visible("; ".join(map(str, error.faults)))
         text = f"goal {goal.id} cannot be judged: {why}"
         loss = Loss(goal.id, "unjudged", why)

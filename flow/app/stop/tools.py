@@ -139,6 +139,8 @@ class StopTools(NamedTuple):
     """``onStuck: propose``."""
     sight: Callable[[str | None], Sight]
     """Reads the checkout for a session."""
+    load: Callable[[str], Goal]
+    """Reads one goal as it is now; raises :class:`FlowError`."""
     sessions: Sessions
     record: LoopRecord
     moves: GoalMoves

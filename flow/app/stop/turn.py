@@ -14,7 +14,7 @@ from flow.core.decision.decide import Opinion
 from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
 from flow.core.stop import turns
-from flow.core.stop.lost_goals import Loss
+from flow.core.stop.lost_goals import Loss, is_acting
 from flow.core.text import display
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -123,6 +123,8 @@ def judge_stop(
     step = core.stop_step(
         row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now(), again=again
     )
+    if step.action == "continue" and (moved := moved_meanwhile(goal, event, tools)):
+        return moved
     turn = _JudgedTurn(goal, mode, verdict, evaluation, row, step, limits, lost, ended)
     if step.limit:
         turn = turn._replace(verdict=_limit_verdict(step.limit, turn, tools))
@@ -141,6 +143,32 @@ def judge_stop(
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
     return answer._replace(again=again)
+
+
+def moved_meanwhile(goal: Goal, event: StopEvent, tools: StopTools) -> JudgedGoal | None:
+    """The answer for a goal that a person paused or closed while this stop was judged, else None.
+
+    What was done by hand is no such move: the goal is lost then.
+    """
+    try:
+        now = tools.load(goal.id)
+        if is_acting(now):
+            return None
+        sight = tools.sight(event.session)
+    except FlowError:
+        return None
+    if any(loss.goal_id == goal.id for loss in sight.losses):
+        return None
+    text = f"goal {goal.id} is {resting(now, sight)}, since this stop began"
+    return JudgedGoal(goal.id, "let_go", text, (text,))
+
+
+def resting(goal: Goal, sight: Sight) -> str:
+    """The status of a goal that is not judged; of a paused one why."""
+    pause = sight.paused.get(goal.id)
+    if pause is None:
+        return goal.status
+    return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
 
 
 def _limits(goal: Goal, host: Host, tools: StopTools) -> LoopLimits:

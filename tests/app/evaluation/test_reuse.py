@@ -173,17 +173,32 @@ def test_not_quiet_writes_an_unchanged_result_too() -> None:
     assert len(here.turns) == 2
 
 
-def test_a_quiet_evaluation_resumes_only_what_it_changes() -> None:
+def blocked_by_paths() -> World:
     here = world(status="blocked")
-    here.document["lifecycle"]["last_evaluation"] = {"result": "blocked", "reason": "x", "at": "y"}
+    last = {"result": "blocked", "reason": "path_boundary_violation: x", "at": "y"}
+    here.document["lifecycle"]["last_evaluation"] = last
+    return here
+
+
+def test_a_quiet_evaluation_resumes_only_what_it_changes() -> None:
+    here = blocked_by_paths()
     examine(FIRST, here.tools())
     assert [move.to for move in here.moves] == ["active"]
     assert here.turns[0].status == "active"
     assert here.log.index("move active") < here.log.index("turn active")
 
 
+def test_a_stop_resumes_no_goal_that_a_person_set_aside() -> None:
+    here = world(status="waiting_for_user")
+    with pytest.raises(StateError, match="cannot be evaluated"):
+        examine(FIRST, here.tools())
+    assert here.moves == here.turns == []
+    examine(FIRST._replace(trigger="command"), here.tools())  # after an approval
+    assert [move.to for move in here.moves] == ["active"]
+
+
 def test_a_goal_that_moved_meanwhile_is_not_written() -> None:
-    here = world(status="blocked")
+    here = blocked_by_paths()
 
     def moved() -> None:
         here.document["objective"]["outcome"] = "something else"

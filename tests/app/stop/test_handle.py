@@ -67,6 +67,7 @@ class Scene:
             fail_after=self.limit,
             propose_only=self.propose_only,
             sight=self.sight,
+            load=lambda goal_id: self.worlds[goal_id].goal(goal_id).goal,
             sessions=self,
             record=self,
             moves=self,
