@@ -395,6 +395,8 @@ def test_a_wait_that_does_not_end_is_asked_about(work: GitRepo, capfd: Capture) 
     assert [a["decision"] for a in answers] == ["approve"] * 2 + ["block"] * 3 + ["approve"]
     assert all("false" in a["systemMessage"] for a in answers[:2])
     assert "flow goal resume greet" in answers[2]["reason"]
+    assert "goal greet is open, and waits." in answers[2]["reason"]
+    assert "Undo what you did" not in answers[2]["reason"]  # waiting is no harm to be undone
 
 
 def test_a_hook_that_was_killed_is_said_by_the_next(

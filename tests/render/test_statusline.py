@@ -64,6 +64,8 @@ LINES = [
         "◎ strict-dates 4/4 · blocked, goal iso comes first and is f…",
     ),
     (goal(status="waiting_for_ci"), "◎ strict-dates 4/4 · waits for a command"),
+    (goal("x+++", status="waiting_for_ci"), "◎ strict-dates 3/4 · waits for a command"),
+    (goal(status="waiting_for_ci", moved=2), "◎ strict-dates 4/4 · waits for a command"),
     (goal(paused=pause("Later.")), "◎ strict-dates paused · “Later.”"),
     (goal(paused=LONG), "◎ strict-dates paused · “The fix belongs into that test, a…”"),
     (goal(moved=1, turns_evaluated=12), "◎ strict-dates 4/4 · 1 file moved since turn 12"),

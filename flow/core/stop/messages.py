@@ -25,17 +25,20 @@ def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> 
     """
     names = display.names([loss.goal_id for loss in losses], 10)
     times = min(notes.asked.get(loss.goal_id, 0) for loss in losses) + 1
+    undo = [loss for loss in losses if loss.kind != "waits"]
+    is_open = "is open, and Flow cannot judge it" if undo else "is open, and waits"
     return "\n".join(
         [
-            f"{MARK} goal {names} is open, and Flow cannot judge it.",
+            f"{MARK} goal {names} {is_open}.",
             *(
                 f"- {loss.goal_id}: {describe_loss(loss)}. To do: {loss_remedy(loss)}."
                 for loss in losses
             ),
-            (
+            *(
                 "Undo what you did there, then stop: Flow looks again. What you did not do "
                 "yourself, leave as it is, and say so plainly to the user, who can end this with "
-                f"flow goal forget {losses[0].goal_id}."
+                f"flow goal forget {loss.goal_id}."
+                for loss in undo[:1]
             ),
             f"This is asked for at most {limit} times ({times} of {limit}).",
         ]

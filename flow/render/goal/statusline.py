@@ -55,6 +55,8 @@ def _state(goal: Document, rows: Sequence[Document]) -> list[str]:
         count = goal["outside"]
         outside = f", {count:,} file{'s' * (count > 1)} outside its paths" if count else ""
         return [f"blocked{outside}"]
+    if goal["status"] == "waiting_for_ci":
+        return ["waits for a command"]
     failed = [visible(row["id"]) for row in rows if row["status"] == "fail"]
     if failed:
         return [_counted(failed, "failed"), turn]
@@ -64,8 +66,6 @@ def _state(goal: Document, rows: Sequence[Document]) -> list[str]:
     if goal["moved"] is not None:
         count = f"{goal['moved']:,} " if goal["moved"] else ""
         return [f"{count}file{'s' * (goal['moved'] != 1)} moved since {turn}"]
-    if goal["status"] == "waiting_for_ci":
-        return ["waits for a command"]
     undecided = [visible(row["id"]) for row in rows if row["status"] == "evidence_collected"]
     if undecided:
         return [_counted(undecided, "undecided"), turn]
