@@ -201,7 +201,7 @@ def test_put_back_it_is_judged_and_another_change_is_said(work: GitRepo, capfd: 
     file(work).write_text(text)
     answer = stop(work, capfd)
     assert "AC1" in answer["reason"]
-    assert answer["systemMessage"] == "◎ greet turn 2: AC1 failed. The agent goes on (2/20)."
+    assert answer["systemMessage"] == "◎ greet turn 2: AC1 failed. The agent goes on (2)."
     to_status("draft")(work)
     assert "set to draft by hand" in stop(work, capfd)["systemMessage"]
     file(work).unlink()

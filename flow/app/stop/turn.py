@@ -107,7 +107,7 @@ def judge_stop(
         )
     )
     if evaluation is None:
-        text = stop_messages.let_go_message("untrusted", verdict, asks=True)
+        text = stop_messages.let_go_message("untrusted", verdict)
         loss = _contract_by_hand(goal, sight)
         return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss=loss)
     lost, ended = _proof_lost(goal, verdict, evaluation, host, tools)
@@ -302,15 +302,16 @@ def _goal_answer(
     turn: _JudgedTurn, host: Host, tools: StopTools, warnings: Sequence[str]
 ) -> JudgedGoal:
     goal, mode, verdict, evaluation, _, step, limits, _, _ = turn
-    row = turn.told_row
+    row, warns = turn.told_row, ""
+    if mode == "warn":
+        set_so = tools.mode == "warn"
+        warns = "stopHookEnforcement is warn" if set_so else "continuation.mode is flow_managed"
     required = [c.id for c in goal.criteria if c.must_pass or goal.require_all_pass]
-    line = stop_messages.person_line(row, verdict, required, step, limits, warns=mode == "warn")
+    line = stop_messages.person_line(row, verdict, required, step, limits, mode, warns)
     if step.action == "continue":
         text = _continuation(turn, host, tools)
         return JudgedGoal(goal.id, "continue", text, tuple(warnings), line=line)
-    text = stop_messages.let_go_message(
-        row, verdict, asks=mode != "warn" or row in ("proved", "untrusted")
-    )
+    text = stop_messages.let_go_message(row, verdict, warns)
     if step.limit:
         sentence = stop_messages.limit_reached(step.limit, limits)
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"

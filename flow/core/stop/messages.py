@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.decision.verdict import CriterionResult, Verdict
-    from flow.core.stop.policy import LimitName, LoopLimits, Row, StopStep
+    from flow.core.stop.policy import LimitName, LoopLimits, Mode, Row, StopStep
 
 
 def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
@@ -79,14 +79,14 @@ _LET_GO: Mapping[Row, str] = {
 }
 
 
-def let_go_message(row: Row, verdict: Verdict, *, asks: bool) -> str:
-    """Reason for letting go, for the user. ``asks``: the mode could have kept the agent working."""
+def let_go_message(row: Row, verdict: Verdict, warns: str = "") -> str:
+    """Reason for letting go, for the user. ``warns``: why the hook warns at most, if it does."""
     if row == "proved":
         return f"goal {verdict.goal_id}: every required criterion is proved; a person confirms"
     text = f"goal {verdict.goal_id}{_LET_GO.get(row, '')}: {in_words(verdict.reason)}"
-    if asks or row == "untrusted":
+    if not warns or row == "untrusted":
         return text
-    return f"{text} (the hook only warns: flow.goals.stopHookEnforcement is warn)"
+    return f"{text} (the hook only warns: {warns})"
 
 
 def person_line(
@@ -95,23 +95,24 @@ def person_line(
     required: Sequence[str],
     step: StopStep,
     limits: LoopLimits,
-    *,
-    warns: bool,
+    mode: Mode,
+    warns: str,
 ) -> str:
     """One line for the person who watches the agent: the goal's state, and the next step.
 
-    ``required`` are the ids of the criteria that count; ``warns``: the mode only warns.
+    ``required`` are the ids of the criteria that count; ``warns``: as of :func:`let_go_message`.
     """
     state = "all proved" if row == "proved" else _state(row, verdict, frozenset(required))
-    end = _next_line(row, verdict, step, limits)
+    end = _next_line(row, verdict, step, limits, mode)
     if warns and row != "proved":
-        end = "The agent may stop (stopHookEnforcement is warn)."
+        end = f"The agent may stop ({warns})."
     return f"◎ {verdict.goal_id} turn {verdict.turns_evaluated}: {state}. {end}"
 
 
-def _next_line(row: Row, verdict: Verdict, step: StopStep, limits: LoopLimits) -> str:
+def _next_line(row: Row, verdict: Verdict, step: StopStep, limits: LoopLimits, mode: Mode) -> str:
     if step.action == "continue":
-        return f"The agent goes on ({step.loop.continuations}/{limits.budget})."
+        most = f"/{limits.budget}" if mode == "evaluator-loop" else ""  # no budget elsewhere
+        return f"The agent goes on ({step.loop.continuations}{most})."
     if step.limit:
         why = limit_reached(step.limit, limits)
         failed = verdict.lifecycle_to == "failed"

@@ -418,8 +418,8 @@ def test_flow_managed_only_warns() -> None:
     here = Scene(managed)
     answer = here.say()
     assert answer.action == "let_go"
-    assert "the hook only warns" in answer.reason
-    assert "(stopHookEnforcement is warn)" in answer.message
+    assert "(the hook only warns: continuation.mode is flow_managed)" in answer.reason
+    assert "(continuation.mode is flow_managed)" in answer.message
     assert here.events[0]["mode"] == "warn"
     assert here.requests[0].no_judge
 
@@ -452,7 +452,7 @@ def test_what_is_let_go_says_where_the_goal_stands() -> None:
         (
             "inconclusive",
             "warn",
-            "(the hook only warns: flow.goals.stopHookEnforcement is warn)",
+            "(the hook only warns: stopHookEnforcement is warn)",
             "AC1 undecided, nothing failed. The agent may stop (stopHookEnforcement is warn).",
         ),
     ],
@@ -795,7 +795,7 @@ def test_while_a_stop_is_judged_the_notes_say_so() -> None:
     assert here.notes["s"].judging is False
     here.notes["s"] = here.notes["s"]._replace(judging=True)
     assert "at the previous stop" in here.say().message
-    assert here.say().message.endswith("(3/20).\nFlow: cut a little")
+    assert here.say().message.endswith("(3).\nFlow: cut a little")
 
 
 @pytest.mark.parametrize("before", [SessionNotes(), continued()], ids=["new", "continued"])

@@ -46,18 +46,16 @@ def verdict(**more: Any) -> Verdict:
     ],
 )
 def test_what_is_let_go(found: Any, text: str) -> None:
-    assert stop_messages.let_go_message(found, verdict(), asks=True) == text
-    warned = stop_messages.let_go_message(found, verdict(), asks=False)
+    assert stop_messages.let_go_message(found, verdict()) == text
+    warned = stop_messages.let_go_message(found, verdict(), "it is so")
     assert warned == (
-        text
-        if found in ("proved", "untrusted")
-        else f"{text} (the hook only warns: flow.goals.stopHookEnforcement is warn)"
+        text if found in ("proved", "untrusted") else f"{text} (the hook only warns: it is so)"
     )
 
 
 def test_a_violation_is_told_in_words() -> None:
     outside = verdict(reason="path_boundary_violation: a.py outside the goal's paths; failed: AC1")
-    assert stop_messages.let_go_message("violation", outside, asks=True) == (
+    assert stop_messages.let_go_message("violation", outside) == (
         "goal issue-4 is blocked: outside its paths: a.py; failed: AC1"
     )
 
