@@ -131,6 +131,8 @@ def _taken_out(
     other.
     """
     shown = f".git/{name}" if git else name
+    made_at = max((at for at, entry in enumerate(entries) if entry["new"]), default=0)
+    entries = entries[made_at:]  # what was put into a file that is gone since is gone with it
     try:
         data = files.read_optional(root, name)
         if data is None:

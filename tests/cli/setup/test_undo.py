@@ -106,6 +106,18 @@ def test_undo_takes_out_only_what_is_as_flow_wrote_it(repo: GitRepo) -> None:
         assert (repo.path / file).exists()
 
 
+def test_undo_of_files_that_were_deleted_and_made_again(repo: GitRepo) -> None:
+    scene.start(repo)
+    before = tree(repo.path)
+    files = (CLAUDE, ".codex/hooks.json", ".gitattributes", ".flow/goal.schema.json")
+    for times in range(3):
+        init(repo, "--host", "codex")
+        for file in files if times < 2 else ():
+            (repo.path / file).unlink()
+    assert flow(repo, "init", "--undo").status == 0
+    assert tree(repo.path) == before
+
+
 def test_undo_says_what_stays(repo: GitRepo) -> None:
     scene.start(repo)
     init(repo)
