@@ -420,6 +420,28 @@ def test_hooks_that_are_off_are_named(
     assert read(ready, host)[key.partition(".")[0]] == more[key.partition(".")[0]]
 
 
+@pytest.mark.parametrize(
+    ("said", "by"),
+    [
+        ({"home": True}, "your own settings.json"),
+        ({".claude/settings.local.json": True}, ".claude/settings.local.json"),
+        ({"home": True, ".claude/settings.json": False}, ""),
+        ({".claude/settings.json": True, ".claude/settings.local.json": False}, ""),
+        ({"home": "yes"}, ""),
+    ],
+)
+def test_hooks_that_another_settings_file_turns_off_are_named(
+    ready: GitRepo, home: Path, said: dict[str, Any], by: str
+) -> None:
+    for where, switch in said.items():
+        file = home / ".claude/settings.json" if where == "home" else ready.path / where
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps({"disableAllHooks": switch}))
+    notes = init(ready, "claude").json["hook"]["notes"]
+    named = [note for note in notes if "disableAllHooks" in note]
+    assert named == ([f"{by} has disableAllHooks true: no hook runs"] if by else [])
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_the_command_starts_what_is_on_the_path(repo: GitRepo, host: str, tmp_path: Path) -> None:
     """A shell in any folder starts it, as the hosts do, with the payload on its stdin."""

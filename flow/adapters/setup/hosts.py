@@ -71,7 +71,7 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     entries = list(_starting_it(target, event))
     ours = next((path for path, text in entries if _OURS.fullmatch(text.strip())), None)
     plugin = plugin_settings(top, environ) if host == "claude" else None
-    notes = _host_notes(target, host, environ, written=not plugin)
+    notes = _host_notes(target, host, top, environ, written=not plugin)
     if plugin and entries:
         did = ""
         notes.append(
@@ -114,7 +114,7 @@ def _other_entries(
         items = hooks.get(event_name("claude")) if isinstance(hooks, dict) else None
         other = {text for _, text in _commands(items)} - own
         if other and (own or plugin):
-            shown = file if root == top else "your own settings.json"
+            shown = _shown(root, file, top)
             beside = f"the plugin enabled in {plugin}" if plugin else name
             yield (
                 f"{shown} runs the Stop hook, too ({_cut_text(min(other))}), and so does {beside}: "
@@ -203,14 +203,14 @@ def _renewed(target: JsonFile, host: str, path: Path) -> str:
 
 
 def _host_notes(
-    target: JsonFile, host: str, environ: Mapping[str, str], *, written: bool
+    target: JsonFile, host: str, top: str, environ: Mapping[str, str], *, written: bool
 ) -> list[str]:
     notes = []
     switch = target.value(()).get("hooksConfig") if host == "gemini" else None
     if isinstance(switch, dict) and switch.get("enabled") is False:
         notes.append(f"{target.name} has hooksConfig.enabled false: no hook runs")
-    if host == "claude" and target.value(()).get("disableAllHooks") is True:
-        notes.append(f"{target.name} has disableAllHooks true: no hook runs")
+    if host == "claude" and (file := _disabling_file(top, environ)):
+        notes.append(f"{file} has disableAllHooks true: no hook runs")
     if host == "claude" and written:
         notes.append(
             f"Claude Code reads {target.name} only where it is started at the top of the "
@@ -234,6 +234,19 @@ def _host_notes(
     return notes
 
 
+def _disabling_file(top: str, environ: Mapping[str, str]) -> str:
+    """The settings file of Claude Code that turns all hooks off; empty if none does."""
+    for root, name in _settings_places(top, environ):
+        switch = _document(root, name).get("disableAllHooks")
+        if switch is not None:
+            return _shown(root, name, top) if switch is True else ""
+    return ""
+
+
+def _shown(root: str, name: str, top: str) -> str:
+    return name if root == top else "your own settings.json"
+
+
 def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
     """The settings file of Claude Code that enables the plugin; None if none does.
 
@@ -242,7 +255,7 @@ def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
     """
     said: dict[str, tuple[str, bool]] = {}
     for root, name in _settings_places(top, environ):
-        shown = name if root == top else "your own settings.json"
+        shown = _shown(root, name, top)
         plugins = _document(root, name).get("enabledPlugins")
         for plugin, enabled in plugins.items() if isinstance(plugins, dict) else ():
             if isinstance(plugin, str) and plugin.startswith(f"{PLUGIN}@"):
