@@ -15,6 +15,7 @@ from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
 from flow.core.stop import turns
 from flow.core.stop.lost_goals import Loss, is_acting
+from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -164,10 +165,11 @@ def moved_meanwhile(goal: Goal, event: StopEvent, tools: StopTools) -> JudgedGoa
 
 
 def resting(goal: Goal, sight: Sight) -> str:
-    """The status of a goal that is not judged; of a paused one why."""
+    """The status of a goal that is not judged; of one that waits for a person what it waits for."""
     pause = sight.paused.get(goal.id)
     if pause is None:
-        return goal.status
+        for_what = f" (for what: flow goal status {goal.id})"
+        return f"{goal.status}{for_what if goal.status == PAUSED_STATUS else ''}"
     return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
 
 

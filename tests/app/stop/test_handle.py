@@ -267,7 +267,12 @@ def test_a_session_that_is_let_go_is_not_idle_and_owns_nothing_new() -> None:
         ({"a": "active", "b": "active"}, None, None, "a, b"),
         ({"a": "active", "b": "active"}, "b", "b", ""),
         ({"a": "active", "b": "waiting_for_ci"}, None, "a", ""),
-        ({"b": "waiting_for_user"}, None, None, "b is waiting_for_user; nothing was evaluated"),
+        (
+            {"b": "waiting_for_user"},
+            None,
+            None,
+            "b is waiting_for_user (for what: flow goal status b); nothing was evaluated",
+        ),
         ({"b": "blocked"}, None, None, "b is blocked"),
         ({"b": "draft"}, None, None, ""),
     ],
