@@ -6,13 +6,7 @@ from flow.adapters.fs import clock, locks
 from flow.adapters.ledger import measuring
 from flow.app.evaluation import baselines
 from flow.app.evaluation import evaluate as sequence
-from flow.app.evaluation.values import (
-    Evaluated,
-    EvaluationLimits,
-    EvaluationTools,
-    Listener,
-    Request,
-)
+from flow.app.evaluation.values import Evaluated, EvaluationLimits, EvaluationTools, Listener
 from flow.core import layout
 from flow.core.goal import ids
 from flow.startup.contexts import contextmanager
@@ -23,7 +17,7 @@ from flow.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline
+    from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline, Request
     from flow.app.ports import Check, CheckEvents, Watch
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict

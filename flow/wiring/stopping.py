@@ -86,15 +86,14 @@ class Stopping:
 
         Returns what is wrong with the rest, and what is not obeyed.
         """
-        context = self._context
         try:
             self._goals_read = self._goals.read_here()
-            here = [each.goal for each in self._goals_read.here.values()]
-            acting = [goal for goal in here if lost_goals.is_acting(goal)]
-            faults = context.be_lenient(*(goal.run_id for goal in acting))
+            here = (each.goal for each in self._goals_read.here.values())
+            runs = [goal.run_id for goal in here if lost_goals.is_acting(goal)]
+            faults = self._context.be_lenient(*runs)
         except FlowError:  # the stop itself tells that the goals cannot be read
-            faults = context.be_lenient()
-        return (*faults, *context.settings.overruled)
+            faults = self._context.be_lenient()
+        return (*faults, *self._context.settings.overruled)
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
