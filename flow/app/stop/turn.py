@@ -15,7 +15,6 @@ from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
 from flow.core.stop import turns
 from flow.core.stop.lost_goals import Loss, is_acting
-from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -168,8 +167,8 @@ def resting(goal: Goal, sight: Sight) -> str:
     """The status of a goal that is not judged; of one that waits for a person what it waits for."""
     pause = sight.paused.get(goal.id)
     if pause is None:
-        for_what = f" (for what: flow goal status {goal.id})"
-        return f"{goal.status}{for_what if goal.status == PAUSED_STATUS else ''}"
+        waits = goal.status == "waiting_for_user"
+        return f"{goal.status} (for what: flow goal status {goal.id})" if waits else goal.status
     return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
 
 
