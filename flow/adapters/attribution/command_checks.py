@@ -33,6 +33,8 @@ LONGEST = 400
 """Most characters of a line that is offered instead."""
 SECONDS = 10.0
 """The time limit of one ``bash -n``."""
+_ONLY_IF_FED = re.compile(r"-0?r0?t?|--no-run-if-empty")
+"""The options of ``xargs`` with which it starts nothing without input."""
 REMEDY = "put it right: bash -n -c COMMAND says where"
 """Remedy for a command that bash cannot read."""
 
@@ -95,8 +97,7 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
 def _runs_if_fed(words: Sequence[str]) -> bool:
     """Whether it is an ``xargs`` that starts nothing without input."""
     options = itertools.takewhile(lambda word: word.startswith("-"), words[1:])
-    sign = re.compile(r"-0?r0?t?|--no-run-if-empty")
-    return base_name(words[0]) == "xargs" and any(map(sign.fullmatch, options))
+    return base_name(words[0]) == "xargs" and any(map(_ONLY_IF_FED.fullmatch, options))
 
 
 def pipe_warnings(goal: Goal) -> list[str]:

@@ -9,6 +9,7 @@ from flow.adapters.attribution.proof_files import recorded
 from flow.adapters.baseline.tree import require_commit
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
+from flow.adapters.user_state.written_files import with_plain_ends
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE, read_rules
@@ -340,9 +341,9 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
     blob = repository.git(repo, "cat-file", "blob", base.digest)
     if disk is None or entry_digest(worktree) == entry_digest(base):
         return False
-    stored = blob.replace(b"\r\n", b"\n")
+    stored = with_plain_ends(blob)
     for data in (disk, *_recoded(disk)):
-        plain = data.replace(b"\r\n", b"\n")
+        plain = with_plain_ends(data)
         if stored in (plain, plain.replace(b"$Id: %b $" % base.digest.encode(), b"$Id$")):
             return True
     if not blob.startswith(_LFS):

@@ -26,7 +26,8 @@ def _show_status(args: argparse.Namespace, out: Output) -> int:
     most = goal_views.MOST_TURNS if out.json else TURNS  # a line has no room for more
     document = goal_views.status(goals, goal_views.choose(goals, args.ID), most)
     context.note_use()
-    document["state"] = standing(document).words
+    if out.json:
+        document["state"] = standing(document).words
     out.result(document, status_lines(document, out.screen))
     out.warn(document["warnings"])
     return 0
@@ -65,8 +66,9 @@ def _list_goals(args: argparse.Namespace, out: Output) -> int:
     document = goal_list(Goals(context), all_branches=args.all_branches, statuses=statuses)
     if document["goals"] or document["unreadable"]:
         context.note_use()
-    for goal in document["goals"]:
-        goal["state"] = standing(goal).words
+    if out.json:
+        for goal in document["goals"]:
+            goal["state"] = standing(goal).words
     if args.ids:
         out.result(document, dict.fromkeys(goal["goal_id"] for goal in document["goals"]))
         return 0

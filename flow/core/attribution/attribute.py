@@ -43,24 +43,24 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     exit_analysis = exits(node, parse)
     programs = [plain_words(command.words) for command in commands(node)][:200]
     inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
-    known = [_known_words(words) for words in programs]
+    known = tuple(filter(None, map(_known_words, programs)))
     runners = [runner for runner in map(started, (*programs, *inner)) if runner.name]
     kinds = dict.fromkeys(runner.form for runner in runners)
     perhaps = next((runner.name for runner in runners if starts_if_there(runner)), "")
     return CommandReading(
         exit_analysis.masked_exit,
         _single_runner(node, programs),
-        tuple(words for words in known if words),
+        known,
         tuple(dict.fromkeys((*_named_files(known), *_written_files(node))))[:MOST_FILES],
         tuple(filter(None, kinds)),
         exit_analysis.certain,
-        _without_tests(runners) or asks_only([words for words in known if words]),
+        _without_tests(runners) or asks_only(known),
         exit_analysis.second_try,
         exit_analysis.inverted,
         _piped_programs(node),
         exit_analysis.guarded or perhaps,
         not any(None in words for words in (*programs, *inner))
-        and _may_check_nothing(checkers([words for words in known if words]), text),
+        and _may_check_nothing(checkers(known), text),
     )
 
 
