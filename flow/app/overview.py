@@ -332,8 +332,7 @@ def guards_changed(context: ClosingContext, goal: Goal) -> bool:
     run_id = goal.run_id or ""
     try:
         recorded = context.baseline(goal, run_id)
-        denied = (*goal.denied_paths, *context.denied_paths)
-        now = context.snapshot(recorded.baseline, denied, None).guards
+        now = context.snapshot(recorded.baseline, context.denied(goal), None).guards
         approved = None
         if not recorded.recorded or any_changed((now,), recorded.baseline.guards):
             approved = proposals.approved_guards(goal, run_id, context.records)

@@ -49,6 +49,10 @@ class ClosingContext(NamedTuple):
     await_evaluation: Callable[[str], None] = lambda _id: None
     """Waits until no evaluation of a goal runs: its own commands are not a person's word."""
 
+    def denied(self, goal: Goal) -> tuple[str, ...]:
+        """Denied patterns of goal and settings together."""
+        return (*goal.denied_paths, *self.denied_paths)
+
     @property
     def ledger(self) -> ClosingLedger:
         """The writing side."""

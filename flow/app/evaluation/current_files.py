@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.goal_rules import own_files
+from flow.app.evaluation.goal_rules import goal_boundary
 from flow.app.evaluation.observing import subject_of
-from flow.core.boundary import rules as bounds
 from flow.core.evidence.freshness import Freshness, StaleReason, freshness
 from flow.core.evidence.imported import without_reports
 from flow.core.evidence.model import Evidence, Subject
@@ -41,19 +40,13 @@ class CurrentFiles:
         if self._observed is None:
             return None
         (snapshot, baseline), goal = self._observed, self._loaded.goal
-        return bounds.boundary_report(
-            snapshot,
-            baseline,
-            allowed=goal.allowed_paths,
-            denied=(*goal.denied_paths, *self._context.denied_paths),
-            own_files=own_files(goal, baseline),
-        )
+        return goal_boundary(goal, snapshot, baseline, self._context.denied(goal))
 
     def _take_subject(self) -> Subject:
         context, goal = self._context, self._loaded.goal
         try:
             baseline = context.baseline(goal, goal.run_id or "").baseline
-            snapshot = context.snapshot(baseline, (*goal.denied_paths, *context.denied_paths), None)
+            snapshot = context.snapshot(baseline, context.denied(goal), None)
         except FlowError:
             return Subject(None, None, self._loaded.contract, context.version)
         self._observed = snapshot, baseline

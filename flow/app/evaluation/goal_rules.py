@@ -10,10 +10,11 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import EvaluationTools
     from flow.app.ports import Check
     from flow.core.boundary.changes import Baseline, Snapshot
-    from flow.core.boundary.rules import OwnFiles
+    from flow.core.boundary.rules import BoundaryReport, OwnFiles
     from flow.core.evidence.protected_files import Difference
     from flow.core.goal.model import Goal
 
@@ -39,6 +40,33 @@ def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
         goal_id=goal.id,
         allowed=goal.allowed_paths,
     )
+
+
+def goal_boundary(
+    goal: Goal,
+    snapshot: Snapshot,
+    baseline: Baseline,
+    denied: Sequence[str],
+    *,
+    inside: bool = True,
+) -> BoundaryReport:
+    """The change set against the goal's paths; ``denied`` are the patterns of goal and settings.
+
+    ``inside``: whether it lists the allowed paths.
+    """
+    return bounds.boundary_report(
+        snapshot,
+        baseline,
+        allowed=goal.allowed_paths,
+        denied=denied,
+        own_files=own_files(goal, baseline),
+        inside=inside,
+    )
+
+
+def deciding_snapshot(context: ClosingContext, goal: Goal, baseline: Baseline) -> Snapshot:
+    """The change set now, for a decision about ``goal``."""
+    return context.snapshot(baseline, context.denied(goal), deciding(goal, baseline))
 
 
 def denied_patterns(goal: Goal, tools: EvaluationTools) -> tuple[str, ...]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import posixpath
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.goal_rules import deciding, denied_patterns, difference, own_files
+from flow.app.evaluation.goal_rules import (
+    deciding,
+    denied_patterns,
+    difference,
+    goal_boundary,
+    own_files,
+)
 from flow.app.evaluation.values import Drift, EvaluationTools, Facts, Measurements, Request
 from flow.core import layout
 from flow.core.boundary import guards
@@ -203,13 +209,7 @@ def boundary(facts: Facts, drift: Drift, tools: EvaluationTools) -> BoundaryRepo
     A guard counts as unchanged if a person approved exactly the content that the snapshot shows.
     """
     goal, baseline = facts.loaded.goal, facts.baseline
-    report = bounds.boundary_report(
-        facts.before,
-        baseline,
-        allowed=goal.allowed_paths,
-        denied=denied_patterns(goal, tools),
-        own_files=own_files(goal, baseline),
-    )
+    report = goal_boundary(goal, facts.before, baseline, denied_patterns(goal, tools))
     report = report._replace(rewritten=drift.rewritten)
     new = [path for path in drift.left_behind if path not in report.by_products]
     if new:

@@ -42,7 +42,7 @@ def shown_now(context: ClosingContext, goal: Goal) -> dict[str, Any] | None:
     if goal.run_id is None or goal.base_commit is None or context.proof is None:
         return None
     baseline = context.baseline(goal, goal.run_id).baseline
-    snapshot = context.snapshot(baseline, (*goal.denied_paths, *context.denied_paths), None)
+    snapshot = context.snapshot(baseline, context.denied(goal), None)
     observation = ProofObservation(files_now(goal, baseline, snapshot, context.proof))
     return proof_change(observation, goal, baseline, context.proof).to_document(listed=None)
 

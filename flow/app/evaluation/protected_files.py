@@ -95,9 +95,7 @@ def current_difference(
     if not goal.protected_paths or goal.run_id is None:
         return None
     baseline = context.baseline(goal, goal.run_id).baseline
-    snapshot = context.snapshot(
-        baseline, (*goal.denied_paths, *context.denied_paths), goal_rules.deciding(goal, baseline)
-    )
+    snapshot = goal_rules.deciding_snapshot(context, goal, baseline)
     return goal_rules.difference(goal, snapshot, baseline)
 
 

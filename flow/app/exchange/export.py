@@ -7,7 +7,7 @@ exported as theirs; stale evidence is counted and left out.
 
 from __future__ import annotations
 
-from flow.app.evaluation.goal_rules import deciding
+from flow.app.evaluation.goal_rules import deciding_snapshot
 from flow.app.evaluation.observing import subject_of
 from flow.app.exchange.bundle_ledger import ledger_faults
 from flow.app.exchange.envelopes import Envelope
@@ -202,8 +202,7 @@ def tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | 
     """The digest of the files as they are; None if git cannot say."""
     goal = loaded.goal
     baseline = context.baseline(goal, run_id).baseline
-    denied = (*goal.denied_paths, *context.denied_paths)
-    now = context.snapshot(baseline, denied, deciding(goal, baseline))
+    now = deciding_snapshot(context, goal, baseline)
     return subject_of(loaded, now, baseline, context.version, as_recorded=True).tree
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proposals, protected_files
-from flow.app.evaluation.goal_rules import deciding, difference, own_files
+from flow.app.evaluation.goal_rules import deciding_snapshot, difference, goal_boundary
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.values import Facts, JudgeCase, Measurement, Measurements, Request
 from flow.app.judging import bundle as judging_bundle
 from flow.core import layout
-from flow.core.boundary import rules as bounds
 from flow.core.boundary.by_products import edited_by_products
 from flow.core.decision import decide, explain
 from flow.core.evidence.freshness import differences
@@ -37,8 +36,7 @@ def review_case(
     goal = loaded.goal
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = context.baseline(goal, run_id)
-    denied = (*goal.denied_paths, *context.denied_paths)
-    before = context.snapshot(baseline, denied, deciding(goal, baseline))
+    before = deciding_snapshot(context, goal, baseline)
     refuse_other_branch(goal, before.branch)
     subject = subject_of(loaded, before, baseline, version)
     facts = Facts(
@@ -57,13 +55,7 @@ def review_case(
     measurement = Measurements(rows, ran=False, goal_touched=False)
     approvals = proposals.fresh_approvals(goal, subject, context.records, now)
     measured = measured_rows.judgeable(goal, measurement, approvals, stale=False)
-    report = bounds.boundary_report(
-        before,
-        baseline,
-        allowed=goal.allowed_paths,
-        denied=denied,
-        own_files=own_files(goal, baseline),
-    )
+    report = goal_boundary(goal, before, baseline, context.denied(goal))
     if facts.protected_changes is not None:
         report = protected_files.report_with_protected(report, facts, (), context.records)
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")

@@ -9,7 +9,7 @@ has one way, :func:`give_up`, to ``failed`` alone. An evaluation cannot come thr
 from __future__ import annotations
 
 from flow.app.evaluation import proofs, proposals, recording
-from flow.app.evaluation.goal_rules import deciding, own_files
+from flow.app.evaluation.goal_rules import deciding_snapshot, goal_boundary, own_files
 from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.evaluation.values import Evaluated, ProofObservation
 from flow.app.ports import (
@@ -21,7 +21,6 @@ from flow.app.ports import (
     status_move,
 )
 from flow.app.transitions.persons_word import PersonsWord
-from flow.core.boundary import rules as bounds
 from flow.core.boundary.by_products import subject_tree
 from flow.core.boundary.guards import differences
 from flow.core.decision.after import holds, sentences
@@ -316,9 +315,7 @@ def what_moved(
     if not trusted:
         moved.append(why)
     baseline = context.baseline(goal, str(proposal["run_id"])).baseline
-    if now is None:
-        denied = (*goal.denied_paths, *context.denied_paths)
-        now = context.snapshot(baseline, denied, deciding(goal, baseline))
+    now = now or deciding_snapshot(context, goal, baseline)
     refuse_other_branch(goal, now.branch)
     if now.problems:
         moved.append(f"git cannot say what the files are now ({display.names(now.problems, 2)})")
@@ -347,14 +344,7 @@ def what_moved(
 
 def _outside(context: ClosingContext, goal: Goal, now: Snapshot, baseline: Baseline) -> list[str]:
     """The changed paths that are not the goal's: the settings may deny more than they did."""
-    report = bounds.boundary_report(
-        now,
-        baseline,
-        allowed=goal.allowed_paths,
-        denied=(*goal.denied_paths, *context.denied_paths),
-        own_files=own_files(goal, baseline),
-        inside=False,
-    )
+    report = goal_boundary(goal, now, baseline, context.denied(goal), inside=False)
     named = [f"{display.visible(each.path)} ({each.why})" for each in report.violations]
     return [f"outside the goal's paths: {display.names(named, 5)}"] if named else []
 

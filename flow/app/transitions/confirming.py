@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
-from flow.app.evaluation.goal_rules import deciding, difference, own_files
+from flow.app.evaluation.goal_rules import deciding_snapshot, difference, goal_boundary, own_files
 from flow.app.evaluation.proposals import counted_once, live_proposal
 from flow.app.evaluation.values import ProofObservation
 from flow.app.transitions import closing as transitions_closing
@@ -122,12 +122,8 @@ def question(
     goal, run_id = loaded.goal, str(proposal["run_id"])
     known = context.baseline(goal, run_id)
     baseline = known.baseline
-    denied = (*goal.denied_paths, *context.denied_paths)
-    snapshot = snapshot or context.snapshot(baseline, denied, deciding(goal, baseline))
-    own = own_files(goal, baseline)
-    report = bounds.boundary_report(
-        snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own, inside=False
-    )
+    snapshot = snapshot or deciding_snapshot(context, goal, baseline)
+    report = goal_boundary(goal, snapshot, baseline, context.denied(goal), inside=False)
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
     unseen = bounds.unseen_folders(snapshot)
     if unseen:
@@ -135,7 +131,9 @@ def question(
     history = _trusted_contracts(port, goal.id)
     steps, gaps = contract_steps(loaded, history, port.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)
-    changed, beside_proof = _changed(snapshot, baseline, report.by_products, own, proof.files)
+    changed, beside_proof = _changed(
+        snapshot, baseline, report.by_products, own_files(goal, baseline), proof.files
+    )
     counted = counted or counted_once(context.records.counted)
     moved = (
         ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app.evaluation import protected_files
-from flow.app.evaluation.goal_rules import deciding
+from flow.app.evaluation.goal_rules import deciding_snapshot
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.ports import Approval, Artifact, CriterionUpdate, status_move
@@ -362,8 +362,7 @@ def _criterion_to_approve(goal: Goal, criterion_id: str) -> Criterion | None:
 
 def _snapshot_to_approve(context: ClosingContext, goal: Goal, baseline: Baseline) -> Snapshot:
     """The snapshot that an approval is tied to; raises :class:`GitError` for unreadable files."""
-    denied = (*goal.denied_paths, *context.denied_paths)
-    snapshot = context.snapshot(baseline, denied, deciding(goal, baseline))
+    snapshot = deciding_snapshot(context, goal, baseline)
     refuse_other_branch(goal, snapshot.branch)
     if snapshot.problems:
         raise GitError(
