@@ -10,7 +10,7 @@ from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
 from flow.app.transitions.create import lint_goal
-from flow.core.drafting.completing import CurrentFields, current_fields
+from flow.core.drafting.completing import OwnFields, current_fields
 from flow.core.goal import ids
 from flow.core.goal.model import contract_digest, rubrics_of
 from flow.errors import ContractError
@@ -60,7 +60,7 @@ class Amending:
     def completed(self, goal_id: str, text: str, name: str) -> tuple[str, tuple[str, ...]]:
         """A goal's ``text`` with what Flow writes itself, as its file has it; and warnings."""
 
-        def current() -> CurrentFields:
+        def current() -> OwnFields:
             loaded = read_goal(self._context.top, ids.goal_id(goal_id))[1]
             return current_fields(loaded.goal.document)
 

@@ -23,7 +23,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.app.transitions.create import Created
-    from flow.core.drafting.completing import Surroundings
+    from flow.core.drafting.completing import OwnFields
     from flow.core.drafting.draft import Words
     from flow.wiring.context import Context
 
@@ -42,7 +42,7 @@ def draft_document(
     )
 
 
-def surroundings(context: Context) -> Surroundings:
+def surroundings(context: Context) -> OwnFields:
     """Facts of the checkout that a conversation about a new goal starts from."""
     return surroundings_of(os.path.basename(context.top), context.branch(), clock.now())
 

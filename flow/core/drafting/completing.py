@@ -9,7 +9,7 @@ from flow.core.drafting.criteria import free_ids
 from flow.core.goal.model import API_VERSION, NO_BRANCH
 from flow.core.text.display import is_utf8, visible
 from flow.errors import at_key
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,30 +23,24 @@ HEAD = {"apiVersion": API_VERSION, "kind": "FlowGoal"}
 """The format's own keys, which Flow adds to a file without them and reports."""
 
 
-class OwnFields(Protocol):
+class OwnFields(NamedTuple):
     """Flow's own values for the file of one goal, for keys that the file lacks."""
 
-    @property
-    def created_at(self) -> str:
-        """``metadata.created_at``."""
-
-    @property
-    def scope(self) -> dict[str, Any]:
-        """The whole ``scope``."""
-
-    @property
-    def lifecycle(self) -> dict[str, Any]:
-        """The whole ``lifecycle``."""
-
-    @property
-    def ids(self) -> Mapping[str, str]:
-        """Ids of existing criteria, by their texts."""
+    created_at: str
+    """``metadata.created_at``."""
+    scope: dict[str, Any]
+    """The whole ``scope``."""
+    lifecycle: dict[str, Any]
+    """The whole ``lifecycle``."""
+    ids: Mapping[str, str] = {}
+    """Ids of existing criteria, by their texts."""
 
 
-def surroundings_of(folder: str, branch: str | None, now: str) -> Surroundings:
-    """The facts about a new goal in ``folder``, on ``branch``, that Flow knows by itself.
+def surroundings_of(folder: str, branch: str | None, now: str) -> OwnFields:
+    """The fields of a goal that is created now in ``folder``, on ``branch``.
 
-    Raises :class:`StateError` if the branch's name is not UTF-8.
+    ``branch`` is None on a detached HEAD, and without git. Raises :class:`StateError` if its name
+    is not UTF-8.
     """
     if branch is not None and not is_utf8(branch):
         raise at_key("scope.branch", visible(branch)).wrong_state(
@@ -54,52 +48,15 @@ def surroundings_of(folder: str, branch: str | None, now: str) -> Surroundings:
             " and a goal file names its branch",
             "git branch -m NAME gives it one",
         )
-    return Surroundings(visible(folder) or "repository", branch, now)
+    scope = {"repo": visible(folder) or "repository", "branch": branch or NO_BRANCH}
+    return OwnFields(now, scope, {"status": "active", "turns_evaluated": 0})
 
 
-class Surroundings(NamedTuple):
-    """The facts that Flow knows by itself about a goal that is created here and now."""
-
-    repo: str
-    branch: str | None
-    """None on a detached HEAD, and without git."""
-    now: str
-
-    @property
-    def scope(self) -> dict[str, str]:
-        """The ``scope`` of a goal that names none."""
-        return {"repo": self.repo, "branch": self.branch or NO_BRANCH}
-
-    @property
-    def created_at(self) -> str:
-        """The moment of creation."""
-        return self.now
-
-    @property
-    def lifecycle(self) -> dict[str, Any]:
-        """The initial ``lifecycle``."""
-        return {"status": "active", "turns_evaluated": 0}
-
-    @property
-    def ids(self) -> Mapping[str, str]:
-        """Empty: no criterion exists yet."""
-        return {}
-
-
-class CurrentFields(NamedTuple):
-    """The values of an existing goal's file for the keys that Flow writes itself."""
-
-    created_at: str
-    scope: dict[str, Any]
-    lifecycle: dict[str, Any]
-    ids: Mapping[str, str]
-
-
-def current_fields(document: Mapping[str, Any]) -> CurrentFields:
-    """The :class:`CurrentFields` of a goal's checked document."""
+def current_fields(document: Mapping[str, Any]) -> OwnFields:
+    """The fields of an existing goal's checked document."""
     rows = document["objective"]["acceptance_criteria"]
     ids = {row["text"]: row["id"] for row in reversed(rows)}
-    return CurrentFields(
+    return OwnFields(
         document["metadata"]["created_at"], document["scope"], document["lifecycle"], ids
     )
 

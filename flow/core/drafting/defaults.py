@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.goal.model import RESULT_FIELDS, canonical_digest
+from flow.core.drafting.completing import HEAD
+from flow.core.goal.model import RESULT_FIELDS, canonical_digest, without_results
 from flow.core.layout import DEFAULTS
 from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +33,7 @@ class GoalDefaults(NamedTuple):
     @property
     def digests(self) -> tuple[str, ...]:
         """The digest of each criterion, computed as for a goal's criterion."""
-        return tuple(canonical_digest(_asked(criterion)) for criterion in self.criteria)
+        return tuple(canonical_digest(without_results(criterion)) for criterion in self.criteria)
 
     @property
     def fuzzy(self) -> bool:
@@ -67,8 +68,7 @@ def as_goal(document: Mapping[str, Any]) -> dict[str, Any]:
     ]
     needed = {"id": "DEFAULTS0", "text": "x", "status": "pending", "must_pass": True}
     return {
-        "apiVersion": "flow.synapti.ai/v1",
-        "kind": "FlowGoal",
+        **HEAD,
         "metadata": {"id": "defaults", "created_at": "2026-01-01T00:00:00Z"},
         "scope": {"repo": "x", "branch": "x"},
         "objective": {
@@ -118,7 +118,7 @@ def taken_over(document: Mapping[str, Any], defaults: GoalDefaults, file: str) -
         if there is None:
             path = (*_CRITERIA, len(rows) + len(changes))
             changes.append((path, {**criterion, "status": "pending"}))
-        elif _asked(rows[there]) != _asked(criterion):
+        elif without_results(rows[there]) != without_results(criterion):
             faults.append(
                 in_file(file, f"objective.acceptance_criteria[{there}].id", criterion["id"]).fault(
                     f"{criterion['id']} is the id of criteria[{place}] in {DEFAULTS} too",
@@ -128,10 +128,6 @@ def taken_over(document: Mapping[str, Any], defaults: GoalDefaults, file: str) -
     if faults:
         raise ContractError(faults)
     return [*changes, *_paths_added(document.get("constraints") or {}, defaults)]
-
-
-def _asked(criterion: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in criterion.items() if key not in RESULT_FIELDS}
 
 
 def _paths_added(constraints: Mapping[str, Any], defaults: GoalDefaults) -> Iterator[Edit]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from flow.core.drafting.completing import HEAD
 from flow.core.drafting.criteria import SHAPE, numbered, parse_criterion
 from flow.core.drafting.defaults import GoalDefaults
 from flow.core.goal.ids import goal_id
-from flow.core.goal.model import API_VERSION, RESULT_FIELDS
+from flow.core.goal.model import without_results
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.drafting.completing import Surroundings
+    from flow.core.drafting.completing import OwnFields
 
 NO_DEFAULTS = GoalDefaults()
 EVIDENCE_SHAPE = "write 'AC2: docs/**', with the id of a --fuzzy criterion"
@@ -43,7 +44,7 @@ def new_document(
     name: str,
     words: Words,
     *,
-    here: Surroundings,
+    here: OwnFields,
     author: str,
     old: Mapping[str, Any] | None = None,
     defaults: GoalDefaults = NO_DEFAULTS,
@@ -60,9 +61,8 @@ def new_document(
     fuzzy = defaults.fuzzy or any("verification_command" not in c for c in criteria)
     constraints = _constraints(base.get("constraints", {}), words)
     document = {
-        "apiVersion": API_VERSION,
-        "kind": "FlowGoal",
-        "metadata": {"id": name, "created_at": here.now, "created_by": author},
+        **HEAD,
+        "metadata": {"id": name, "created_at": here.created_at, "created_by": author},
         "scope": scope,
         "objective": _objective(base.get("objective", {}), criteria, words.outcome),
         "specification": base.get("specification"),
@@ -148,10 +148,7 @@ def _copied(old: Mapping[str, Any]) -> dict[str, Any]:
     }
     objective = dict(old["objective"])
     objective["acceptance_criteria"] = [
-        {
-            **{key: value for key, value in criterion.items() if key not in RESULT_FIELDS},
-            "status": "pending",
-        }
+        {**without_results(criterion), "status": "pending"}
         for criterion in objective["acceptance_criteria"]
     ]
     objective["source"] = f"goal {old['metadata']['id']}"
@@ -163,14 +160,16 @@ def starting_changes(
     document: Mapping[str, Any], *, status: str, run_id: str | None, base_commit: str | None
 ) -> Sequence[tuple[tuple[str | int, ...], Any]]:
     """The edits that turn a goal's text into that of a goal which starts as ``status``."""
-    changes: list[tuple[tuple[str | int, ...], Any]] = []
-    if document["lifecycle"]["status"] != status:
-        changes.append((("lifecycle", "status"), status))
-    if run_id is not None and document["scope"].get("run_id") != run_id:
-        changes.append((("scope", "run_id"), run_id))
-    if base_commit is not None and document["scope"].get("base_commit") != base_commit:
-        changes.append((("scope", "base_commit"), base_commit))
-    return changes
+    wanted = (
+        ("lifecycle", "status", status),
+        ("scope", "run_id", run_id),
+        ("scope", "base_commit", base_commit),
+    )
+    return [
+        ((section, key), value)
+        for section, key, value in wanted
+        if value is not None and document[section].get(key) != value
+    ]
 
 
 def starting_faults(document: Mapping[str, Any]) -> list[tuple[str, str]]:

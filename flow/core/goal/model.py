@@ -66,9 +66,7 @@ class Criterion(NamedTuple):
     @property
     def digest(self) -> str:
         """SHA-256 over the criterion without its results."""
-        return canonical_digest(
-            {key: value for key, value in self.document.items() if key not in RESULT_FIELDS}
-        )
+        return canonical_digest(without_results(self.document))
 
 
 class GoalSummary(NamedTuple):
@@ -98,7 +96,6 @@ class Goal(NamedTuple):
     base: str | None
     base_commit: str | None
     issue: int | None
-    pr: int | None
     journal: str | None
     allowed_paths: tuple[str, ...]
     denied_paths: tuple[str, ...]
@@ -122,24 +119,28 @@ class Goal(NamedTuple):
         return scorecard_rubrics(criterion.document for criterion in self.criteria)
 
     @property
+    def _continuation(self) -> Mapping[str, Any]:
+        return self.document.get("continuation") or {}
+
+    @property
     def max_iterations(self) -> int:
         """Largest number of continuations by the Stop hook (SPEC 6, budget)."""
-        return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
+        return int(self._continuation.get("max_iterations", MAX_ITERATIONS))
 
     @property
     def after(self) -> tuple[str, ...]:
         """The goals that must be achieved before this one is proposed (``continuation``)."""
-        return tuple((self.document.get("continuation") or {}).get("after") or ())
+        return tuple(self._continuation.get("after") or ())
 
     @property
     def max_seconds(self) -> float | None:
         """Seconds for which the Stop hook may keep the agent working; None: no limit."""
-        return (self.document.get("continuation") or {}).get("max_seconds")
+        return self._continuation.get("max_seconds")
 
     @property
     def max_cost_usd(self) -> float | None:
         """US dollars for judges while the Stop hook keeps the agent working; None: no limit."""
-        return (self.document.get("continuation") or {}).get("max_cost_usd")
+        return self._continuation.get("max_cost_usd")
 
     @property
     def repeat(self) -> int:
@@ -160,7 +161,7 @@ class Goal(NamedTuple):
     @property
     def flow_managed(self) -> bool:
         """Whether ``continuation.mode`` limits the hook to warnings."""
-        return (self.document.get("continuation") or {}).get("mode") == "flow_managed"
+        return self._continuation.get("mode") == "flow_managed"
 
     @property
     def touched(self) -> str:
@@ -171,9 +172,8 @@ class Goal(NamedTuple):
     @property
     def summary(self) -> GoalSummary:
         """The goal in short."""
-        of = self
         return GoalSummary(
-            of.id, of.status, of.branch, of.created_at, of.touched, of.blocked_by_paths
+            self.id, self.status, self.branch, self.created_at, self.touched, self.blocked_by_paths
         )
 
     @property
@@ -236,11 +236,15 @@ def contract(document: Mapping[str, Any]) -> dict[str, Any]:
     bare["scope"] = {k: v for k, v in document["scope"].items() if k != "run_id"}
     objective = dict(document["objective"])
     objective["acceptance_criteria"] = [
-        {key: value for key, value in criterion.items() if key not in RESULT_FIELDS}
-        for criterion in objective["acceptance_criteria"]
+        without_results(criterion) for criterion in objective["acceptance_criteria"]
     ]
     bare["objective"] = objective
     return bare
+
+
+def without_results(criterion: Mapping[str, Any]) -> dict[str, Any]:
+    """A criterion's document as the contract has it."""
+    return {key: value for key, value in criterion.items() if key not in RESULT_FIELDS}
 
 
 def contract_digest(document: Mapping[str, Any], rubric_digests: Mapping[str, str]) -> str:
@@ -268,7 +272,6 @@ def goal_from_document(document: Mapping[str, Any]) -> Goal:
         base=scope.get("base"),
         base_commit=scope.get("base_commit"),
         issue=scope.get("issue"),
-        pr=scope.get("pr"),
         journal=scope.get("journal"),
         allowed_paths=tuple(constraints.get("allowed_paths") or ()),
         denied_paths=tuple(constraints.get("denied_paths") or ()),
@@ -279,9 +282,7 @@ def goal_from_document(document: Mapping[str, Any]) -> Goal:
         turns_evaluated=lifecycle.get("turns_evaluated") or 0,
         last_evaluation=lifecycle.get("last_evaluation"),
         source=objective.get("source"),
-        rubrics=tuple(
-            sorted({c["rubric"] for c in objective["acceptance_criteria"] if c.get("rubric")})
-        ),
+        rubrics=tuple(rubrics_of(document)[0]),
         document=document,
     )
 

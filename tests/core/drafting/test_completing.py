@@ -9,17 +9,17 @@ import pytest
 
 from flow.core.drafting.completing import (
     SCHEMA_LINE,
-    Surroundings,
     completion,
     current_fields,
+    surroundings_of,
     with_schema_line,
 )
 
-HERE = Surroundings("demo", "work", "2026-11-21T12:00:00Z")
+HERE = surroundings_of("demo", "work", "2026-11-21T12:00:00Z")
 WHOLE: dict[str, Any] = {
     "apiVersion": "flow.synapti.ai/v1",
     "kind": "FlowGoal",
-    "metadata": {"id": "greet", "created_at": HERE.now},
+    "metadata": {"id": "greet", "created_at": HERE.created_at},
     "scope": {"repo": "demo", "branch": "work"},
     "objective": {
         "outcome": "o",
@@ -47,7 +47,7 @@ CRITERION = ("objective", "acceptance_criteria", 0)
     [
         (("apiVersion",), "flow.synapti.ai/v1", True),
         (("kind",), "FlowGoal", True),
-        (("metadata", "created_at"), HERE.now, False),
+        (("metadata", "created_at"), HERE.created_at, False),
         (("scope",), {"repo": "demo", "branch": "work"}, False),
         (("scope", "repo"), "demo", False),
         (("scope", "branch"), "work", False),
@@ -151,7 +151,7 @@ def test_a_criterion_of_another_shape_is_left_alone(row: Any) -> None:
 
 
 def test_a_detached_head_has_no_branch() -> None:
-    added = completion(without("scope"), HERE._replace(branch=None))
+    added = completion(without("scope"), surroundings_of("demo", None, HERE.created_at))
     assert added.changes == ((("scope",), {"repo": "demo", "branch": "none"}),)
 
 

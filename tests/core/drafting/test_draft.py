@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.drafting.completing import Surroundings
+from flow.core.drafting.completing import surroundings_of
 from flow.core.drafting.draft import (
     Words,
     new_document,
@@ -26,7 +26,7 @@ def new(words: Words, old: dict[str, Any] | None = None, branch: str | None = "w
     return new_document(
         "new-goal",
         words,
-        here=Surroundings("demo", branch, "2026-11-21T12:00:00Z"),
+        here=surroundings_of("demo", branch, "2026-11-21T12:00:00Z"),
         author="sam",
         old=old,
     )

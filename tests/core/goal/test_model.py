@@ -98,7 +98,6 @@ def test_every_key_is_read() -> None:
         base="origin/main",
         base_commit="b" * 40,
         issue=4,
-        pr=5,
         journal=".decisions/plan.md",
         allowed_paths=("src/**",),
         denied_paths=("*.pem",),
@@ -148,7 +147,6 @@ def test_the_defaults_of_what_is_not_said() -> None:
         base=None,
         base_commit=None,
         issue=None,
-        pr=None,
         journal=None,
         allowed_paths=(),
         denied_paths=(),
@@ -193,7 +191,6 @@ def test_the_defaults_of_what_is_not_said() -> None:
         ("lifecycle", "turns_evaluated", "turns_evaluated", 0),
         ("lifecycle", "last_evaluation", "last_evaluation", None),
         ("scope", "issue", "issue", None),
-        ("scope", "pr", "pr", None),
     ],
 )
 def test_null_stands_for_nothing(part: str, key: str, field: str, empty: object) -> None:
