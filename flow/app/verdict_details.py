@@ -15,6 +15,7 @@ from flow.core.decision.explain import JUDGED
 from flow.core.text.plain_output import plain_lines
 from flow.errors import FlowError
 from flow.startup.contexts import ExitStack
+from flow.startup.json import items_of, object_of, rows_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -76,8 +77,7 @@ def verdict_details(
     """
     goal = _goal(port, document.get("goal_id"))
     gather = _Gathering(port, outputs, document, goal, shown=shown, unrecorded=unrecorded or {})
-    listed = document.get("criterion_results")
-    rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    rows = rows_of(document.get("criterion_results"))
     run_id = goal.run_id if goal is not None else None
     with ExitStack() as stack:
         if run_id is not None:
@@ -155,8 +155,8 @@ class _Gathering:
 
     def _judged_together(self) -> bool:
         """Whether a judge was asked about several criteria, so that no time is one's own."""
-        listed = self._document.get("criterion_results")
-        reasons = [str(row.get("reason")) for row in listed or () if isinstance(row, dict)]
+        rows = rows_of(self._document.get("criterion_results"))
+        reasons = [str(row.get("reason")) for row in rows]
         return sum(reason.startswith(JUDGED) for reason in reasons) > 1
 
     def _command_row(
@@ -181,7 +181,7 @@ class _Gathering:
         )
 
     def _evidence(self, reference: object) -> tuple[str, Evidence | None]:
-        run_id, evidence_id = layout.sidecar_of(reference if isinstance(reference, str) else "")
+        run_id, evidence_id = layout.sidecar_of(text_of(reference))
         try:
             found = self._port.records.evidence_named(run_id, evidence_id) if run_id else None
         except FlowError:
@@ -199,8 +199,7 @@ class _Gathering:
     def _seconds(self, run_id: str, body: Mapping[str, Any]) -> float | None:
         """Seconds that the command ran, all its runs together."""
         total = number_of(body.get(DURATION))
-        others = (body.get("repeat") or {}).get("others")
-        for evidence_id in others if isinstance(others, list) else ():
+        for evidence_id in items_of(object_of(body.get("repeat")).get("others")):
             _, other = self._evidence(layout.evidence_file(run_id, str(evidence_id)))
             took = other and number_of(other.document["evidence"].get(DURATION))
             total = None if total is None or took is None else total + took
@@ -214,8 +213,7 @@ class _Gathering:
 
     def _proved_so_far(self) -> set[str]:
         run_id, goal_id = self._document.get("run_id"), self._document.get("goal_id")
-        lifecycle = self._document.get("lifecycle")
-        turn = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+        turn = object_of(self._document.get("lifecycle")).get("turns_evaluated")
         if self._goal is None or not run_id or not isinstance(turn, int):
             return set()
         proved: set[str] = set()
@@ -247,17 +245,14 @@ def criterion_way(criterion: Criterion | None) -> str:
 
 def several_runs(repeat: object) -> tuple[int, int] | None:
     """(passed, all), where a command ran several times."""
-    if not isinstance(repeat, dict):
-        return None
-    passed, runs = repeat.get("passed"), repeat.get("runs")
+    passed, runs = (object_of(repeat).get(key) for key in ("passed", "runs"))
     if not isinstance(passed, int) or not isinstance(runs, int) or runs < 2:
         return None
     return passed, runs
 
 
 def _is_masked(row: Mapping[str, Any]) -> bool:
-    reason = row.get("reason")
-    return isinstance(reason, str) and reason.startswith("masked: ")
+    return text_of(row.get("reason")).startswith("masked: ")
 
 
 def number_of(value: object) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.boundary.globs import GlobPart, compile_glob
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def sandbox_of(
     network, ``{kind: bwrap, network: true}`` for one with it.
     """
     value = document["evaluator"].get("sandbox")
-    options = value if isinstance(value, dict) else {}
+    options = object_of(value)
     kind = options.get("kind") if isinstance(value, dict) else value
     if kind in (None, False, "none"):
         return None

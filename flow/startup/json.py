@@ -4,6 +4,9 @@ Importing ``json`` loads ``re``, ``enum``, ``functools`` and ``collections``, mo
 interpreter's start. :func:`loads` and :func:`dumps` answer as its own do, with the keywords that
 Flow uses. Input that the C code refuses, and rare keywords, go to ``json`` itself, so every error
 is its own. ``tests/startup/test_json.py`` checks that both answer alike.
+
+:func:`object_of`, :func:`items_of`, :func:`rows_of` and :func:`text_of` read values that nothing
+has checked: a part of another kind than theirs is left out.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from json import dumps, loads
+    from typing import Any
 else:
     import sys
 
@@ -126,4 +130,24 @@ else:
         raise TypeError
 
 
-__all__ = ["dumps", "loads"]
+def object_of(value: object) -> dict[str, Any]:
+    """The object; an empty one for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def items_of(value: object) -> list[Any]:
+    """The list; an empty one for any other value."""
+    return value if isinstance(value, list) else []
+
+
+def rows_of(value: object) -> list[dict[str, Any]]:
+    """The objects in a list; none for any other value."""
+    return [row for row in items_of(value) if isinstance(row, dict)]
+
+
+def text_of(value: object) -> str:
+    """The text; an empty one for any other value."""
+    return value if isinstance(value, str) else ""
+
+
+__all__ = ["dumps", "items_of", "loads", "object_of", "rows_of", "text_of"]

@@ -13,6 +13,7 @@ from flow.core.standing.items import StandingGoal
 from flow.core.standing.table import Doubt, GoalFacts
 from flow.core.stop.pause import PAUSED_STATUS, Pause
 from flow.errors import FlowError
+from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -89,8 +90,7 @@ def _since(port: FactsPort, goal: Goal) -> str:
             event = port.newest_event(goal.run_id, goal.id)
         except FlowError:
             return since
-        at = event.get("at") if event is not None else None
-        return max(since, at) if isinstance(at, str) else since
+        return max(since, text_of(event.get("at"))) if event is not None else since
     return since
 
 

@@ -23,6 +23,7 @@ from flow.core.instant import ahead
 from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
 from flow.core.judging.goal.reply import Verdicts
 from flow.core.untrusted.fences import FencedPart
+from flow.startup.json import rows_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -347,15 +348,13 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
     """The previous verdict, split into Flow's own words and foreign text; None without one."""
     if verdict is None or verdict.get("verdict") not in Verdicts:
         return None
-    rows = verdict.get("criterion_results")
     statuses: dict[str, Any] = dict.fromkeys(c.id for c in goal.criteria)
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and row.get("criterion_id") in statuses:
+    for row in rows_of(verdict.get("criterion_results")):
+        if row.get("criterion_id") in statuses:
             statuses[row["criterion_id"]] = row.get("status")
     words = ("pending", "evidence_collected", "pass", "fail")
     told = ", ".join(f"{id} {status}" for id, status in statuses.items() if status in words)
-    texts = [verdict.get(key) for key in ("reason", "next_step_hint")]
-    reason, hint = (text if isinstance(text, str) else "" for text in texts)
+    reason, hint = (text_of(verdict.get(key)) for key in ("reason", "next_step_hint"))
     return Previous(
         f"It was {verdict['verdict']}{f' ({told})' if told else ''}. Its words:",
         for_judges(reason, hint),

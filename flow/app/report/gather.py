@@ -11,6 +11,7 @@ from flow.core import layout
 from flow.core.report import GoalReport, RecordChain, ReportedCriterion, ReportedResult
 from flow.core.stop.turns import is_handed_in
 from flow.errors import FlowError
+from flow.startup.json import rows_of
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def with_details(
         if verdict is None or (verdict.get("lifecycle") or {}).get("turns_evaluated") != turn:
             return {}
         details = verdict_details(port, outputs, verdict)
-        rows = [row for row in verdict.get("criterion_results") or () if isinstance(row, dict)]
+        rows = rows_of(verdict.get("criterion_results"))
         return {
             str(row.get("criterion_id")): ReportedResult(
                 turn,

@@ -10,6 +10,7 @@ from flow.app.verdict_details import number_of
 from flow.core.decision.decide import CONFIDENCE_BAR
 from flow.core.decision.details import judged_figures
 from flow.core.report import OpinionDimension, OpinionVoice, ReportedOpinion, ReportedResult
+from flow.startup.json import items_of, object_of, rows_of
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -72,21 +73,11 @@ def opinions_of(
             yield opinion
 
 
-def _rows(judgement: Document, key: str) -> list[Document]:
-    listed = judgement.get(key)
-    return [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
-
-
 def _own(judgement: Document, key: str, criterion_id: str) -> Document:
     """The row of a criterion in one of the lists of a judgement."""
-    return next(
-        (
-            row
-            for row in _rows(judgement, key)
-            if criterion_id in (row.get("id"), row.get("criterion_id"))
-        ),
-        {},
-    )
+    rows = rows_of(judgement.get(key))
+    own = (row for row in rows if criterion_id in (row.get("id"), row.get("criterion_id")))
+    return next(own, {})
 
 
 def _past(criterion_id: str, result: ReportedResult, e: Evidence) -> tuple[str, float | None]:
@@ -150,7 +141,7 @@ def _rubric(plain: ReportedOpinion, rubric: Document) -> ReportedOpinion:
             why=str(row.get("reasoning") or ""),
             quotes=_texts(row.get("evidence")),
         )
-        for row in _rows(rubric, "criteria")[:MOST]
+        for row in rows_of(rubric.get("criteria"))[:MOST]
     )
     return plain._replace(
         way="rubric",
@@ -183,7 +174,6 @@ CRITICAL = 5.0
 
 def card_dimensions(card: Document, means: Mapping[str, float]) -> tuple[OpinionDimension, ...]:
     """The dimensions of a scorecard; ``means`` are those of the cards before it, by name."""
-    rows = card.get("dimensions")
     listed = [
         OpinionDimension(
             str(name),
@@ -194,18 +184,16 @@ def card_dimensions(card: Document, means: Mapping[str, float]) -> tuple[Opinion
             why=str(row.get("justification") or ""),
             quotes=_texts(row.get("evidence")),
         )
-        for name, row in (rows.items() if isinstance(rows, dict) else ())
+        for name, row in object_of(card.get("dimensions")).items()
         if isinstance(row, dict)
     ]
     return tuple(listed[:MOST])
 
 
 def _debate(plain: ReportedOpinion, apart: Document) -> ReportedOpinion:
-    scores = apart.get("scores")
-    given = scores.items() if isinstance(scores, dict) else ()
     dimensions = tuple(
         OpinionDimension(str(name), number)
-        for name, score in given
+        for name, score in object_of(apart.get("scores")).items()
         if (number := number_of(score)) is not None
     )
     rounds, reports = apart.get("rounds"), _texts(apart.get("reports"))
@@ -225,9 +213,7 @@ def _debate(plain: ReportedOpinion, apart: Document) -> ReportedOpinion:
 
 def _ballot_documents(judgement: Document, by_id: Mapping[str, Evidence]) -> Iterator[Document]:
     """The judgements in the sidecars of the ballots."""
-    ballots = judgement.get("ballots")
-    sidecars = ballots.get("sidecars") if isinstance(ballots, dict) else None
-    for path in sidecars if isinstance(sidecars, list) else ():
+    for path in items_of(object_of(judgement.get("ballots")).get("sidecars")):
         evidence = by_id.get(str(path).rpartition("/")[2].partition(".")[0])
         if evidence is not None:
             yield evidence.judgement
@@ -251,7 +237,7 @@ def _ballots(
             ),
             {
                 str(row.get("name")): number
-                for row in _rows(rubric, "criteria")
+                for row in rows_of(rubric.get("criteria"))
                 if (number := number_of(row.get("score"))) is not None
             },
         )
@@ -259,4 +245,4 @@ def _ballots(
 
 def _texts(value: object) -> tuple[str, ...]:
     """The texts of a list; nothing if it is none."""
-    return tuple(str(text) for text in value[:MOST]) if isinstance(value, list) else ()
+    return tuple(map(str, items_of(value)[:MOST]))

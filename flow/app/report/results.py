@@ -15,6 +15,7 @@ from flow.core.layout import RUN_MARK
 from flow.core.report import ReportedResult, ReportedTurn
 from flow.core.stop.past import PastTurn, past_turns
 from flow.core.stop.turns import has_turn
+from flow.startup.json import rows_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -84,8 +85,7 @@ def _reported(facts: _TurnFacts) -> ReportedTurn:
     outside = [
         str(violation.get("path"))
         for evidence in facts.evidence
-        for violation in evidence.document["evidence"].get("violations") or ()
-        if isinstance(violation, dict)
+        for violation in rows_of(evidence.document["evidence"].get("violations"))
     ]
     took = [seconds for seconds in map(seconds_of, facts.evidence) if seconds is not None]
     return ReportedTurn(
@@ -186,12 +186,8 @@ def _read(
 def _judged(criterion_id: str, judgement: Mapping[str, Any]) -> str:
     """The judge's ``pass`` or ``fail`` for the criterion; empty if the judgement has none."""
     for key in ("criteria", "apart", "rubrics"):
-        rows = judgement.get(key)
-        for row in rows if isinstance(rows, list) else ():
-            if not isinstance(row, dict) or criterion_id not in (
-                row.get("id"),
-                row.get("criterion_id"),
-            ):
+        for row in rows_of(judgement.get(key)):
+            if criterion_id not in (row.get("id"), row.get("criterion_id")):
                 continue
             if row.get("status") in ("pass", "fail"):
                 return str(row["status"])

@@ -6,6 +6,7 @@ from flow.app.report.opinions import PAST, card_dimensions
 from flow.core.judging.scorecard import history
 from flow.core.judging.scorecard.model import described
 from flow.core.report import ReportedCard, ReportedOpinion, ReportedScores
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,13 +63,12 @@ def skill_scores(
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(str(text) for text in value[:SHOWN]) if isinstance(value, list) else ()
+    return tuple(map(str, items_of(value)[:SHOWN]))
 
 
 def _facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Judge, model, rubric and source of the card, as far as the card names them."""
-    judge = card.get("judge")
-    told = judge if isinstance(judge, dict) else {}
+    told = object_of(card.get("judge"))
     name, model = told.get("name"), told.get("model")
     who = f"{name}, {model}" if name and model and model not in str(name) else name or model
     usable, asked = told.get("ballots"), told.get("ballotsAsked")

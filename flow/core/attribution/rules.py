@@ -11,6 +11,7 @@ from __future__ import annotations
 from flow.core.attribution.reading import RULE_FILE
 from flow.core.masked_exit.shell import base_name
 from flow.errors import Fault, in_file
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -91,8 +92,8 @@ def read_rules(document: Any) -> tuple[tuple[Rule, ...], list[Fault]]:
     def fault(message: str, key: str, remedy: str, value: Any = None) -> None:
         faults.append(in_file(FILE, key, value).fault(message, remedy))
 
-    runners = document.get("runners") if isinstance(document, dict) else None
-    if not isinstance(runners, list) or not runners or set(document) != {"runners"}:
+    runners = items_of(object_of(document).get("runners"))
+    if not runners or set(document) != {"runners"}:
         fault("not a list of runners", "runners", "one key, runners, and below it a list of rules")
         return (), faults
     if len(runners) > MOST_RULES:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from flow.core.text.display import visible
 from flow.startup import json
+from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -56,9 +57,7 @@ def closed_goal(
     transition = event if event is not None and event.get("to") == status else {}
     by = transition.get("by", transition.get("how"))  # a helper names itself
     texts = (transition.get("at"), by, transition.get("said_from"))
-    return ClosedGoal(
-        goal_id, branch, status, *(text if isinstance(text, str) else "" for text in texts)
-    )
+    return ClosedGoal(goal_id, branch, status, *map(text_of, texts))
 
 
 def closed_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:

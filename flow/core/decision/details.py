@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.decision.decide import CONFIDENCE_BAR
+from flow.startup.json import rows_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -76,9 +77,8 @@ def judged_figures(criterion_id: str, judgement: Mapping[str, Any]) -> str:
     """A judge's figure for a criterion: ``0.84, needs 0.75``, ``4.25 of 5``; empty if none."""
     own: dict[str, Any] = {}
     for key in ("criteria", "rubrics", "apart"):
-        rows = judgement.get(key)
-        for row in rows if isinstance(rows, list) else ():
-            if isinstance(row, dict) and criterion_id in (row.get("criterion_id"), row.get("id")):
+        for row in rows_of(judgement.get(key)):
+            if criterion_id in (row.get("criterion_id"), row.get("id")):
                 own |= {name: value for name, value in row.items() if value is not None}
     if own.get("grade") is not None:
         return _with_need(f"grade {own['grade']}", own.get("min_grade"))

@@ -9,6 +9,7 @@ from flow.core.drafting.criteria import free_ids
 from flow.core.goal.model import API_VERSION, NO_BRANCH
 from flow.core.text.display import is_utf8, visible
 from flow.errors import at_key
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -105,10 +106,7 @@ _NEEDED = frozenset({"created_at", "repo", "branch", "status", "turns_evaluated"
 def _criteria(
     document: dict[str, Any], ids: Mapping[str, str], taken: Iterable[str]
 ) -> Iterator[Edit]:
-    objective = document.get("objective")
-    rows = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
-    if not isinstance(rows, list):
-        return
+    rows = items_of(object_of(document.get("objective")).get("acceptance_criteria"))
     rows = [row if isinstance(row, dict) else {"id": None, "status": None} for row in rows]
     own = {row.get("id") for row in rows if isinstance(row.get("id"), str)}
     open_ids = {text: name for text, name in ids.items() if name not in own}

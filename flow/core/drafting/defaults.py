@@ -6,6 +6,7 @@ from flow.core.drafting.completing import HEAD
 from flow.core.goal.model import RESULT_FIELDS, canonical_digest, without_results
 from flow.core.layout import DEFAULTS
 from flow.errors import ContractError, Fault, in_file
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ def as_goal(document: Mapping[str, Any]) -> dict[str, Any]:
     """A goal with the file's values and nothing else, so that the checks of goals apply."""
     rows = document.get("criteria")
     listed = [
-        {"status": "pending", **row} if isinstance(row, dict) else row
-        for row in (rows if isinstance(rows, list) else [])
+        {"status": "pending", **row} if isinstance(row, dict) else row for row in items_of(rows)
     ]
     needed = {"id": "DEFAULTS0", "text": "x", "status": "pending", "must_pass": True}
     return {
@@ -89,9 +89,8 @@ def shape_faults(document: Mapping[str, Any]) -> Iterator[Fault]:
         if key not in KEYS:
             known = ", ".join(KEYS)
             yield in_file(DEFAULTS, key).fault("is not a known key", f"the keys are {known}")
-    rows = document.get("criteria")
-    for place, row in enumerate(rows if isinstance(rows, list) else ()):
-        for key in RESULT_FIELDS if isinstance(row, dict) else ():
+    for place, row in enumerate(map(object_of, items_of(document.get("criteria")))):
+        for key in RESULT_FIELDS:
             if row.get(key, "pending") != "pending":
                 yield in_file(DEFAULTS, f"criteria[{place}].{key}", row[key]).fault(
                     "is a result, which only an evaluation writes", "take it out"

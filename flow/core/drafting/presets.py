@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 
+from flow.startup.json import object_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -92,11 +93,10 @@ def _python_offers(text: str) -> Iterator[Offer]:
         document = tomllib.loads(text)
     except (ValueError, RecursionError):
         return
-    configured = document.get("tool")
-    names = set(configured) if isinstance(configured, dict) else set()
+    configured = object_of(document.get("tool"))
+    names = set(configured)
     names |= {match[0].lower() for match in map(_REQUIREMENT.match, _strings(document)) if match}
-    mypy = configured.get("mypy") if isinstance(configured, dict) else None
-    aimed = isinstance(mypy, dict) and not _AIMS.isdisjoint(mypy)
+    aimed = not _AIMS.isdisjoint(object_of(configured.get("mypy")))
     for tool, criterion, command in _PYTHON:
         if tool in names:
             whole = " ." if tool == "mypy" and not aimed else ""
@@ -108,14 +108,11 @@ _REQUIREMENT = re.compile(r"[A-Za-z][A-Za-z0-9_-]*(?=\s*(?:[\[<>=!~;@ ]|$))")
 
 def _strings(document: Mapping[str, Any]) -> Iterator[str]:
     """Every requirement that ``pyproject.toml`` lists: dependencies, extras, dependency groups."""
-    project = document.get("project")
-    tables = [document.get("dependency-groups")]
-    if isinstance(project, dict):
-        tables += [{"": project.get("dependencies")}, project.get("optional-dependencies")]
-    for table in tables:
-        if isinstance(table, dict):
-            for rows in table.values():
-                yield from (row for row in rows or () if isinstance(row, str))
+    project = object_of(document.get("project"))
+    tables = (document.get("dependency-groups"), project.get("optional-dependencies"))
+    for table in ({"": project.get("dependencies")}, *map(object_of, tables)):
+        for rows in table.values():
+            yield from (row for row in rows or () if isinstance(row, str))
 
 
 def _script_offers(files: Mapping[str, str]) -> Iterator[Offer]:
@@ -123,13 +120,11 @@ def _script_offers(files: Mapping[str, str]) -> Iterator[Offer]:
         document = json.loads(files["package.json"])
     except (ValueError, RecursionError):
         return
-    scripts = document.get("scripts") if isinstance(document, dict) else None
-    if not isinstance(scripts, dict):
-        return
+    scripts = object_of(object_of(document).get("scripts"))
     runner = next((name for marker, name in _RUNNERS.items() if marker in files), "npm")
     for script, criterion in _SCRIPTS:
-        body = scripts.get(script)
-        if isinstance(body, str) and body.strip() and _NO_TEST not in body:
+        body = text_of(scripts.get(script))
+        if body.strip() and _NO_TEST not in body:
             short = script == "test" and runner != "bun"
             command = f"{runner} {script}" if short else f"{runner} run {script}"
             yield Offer(criterion, command, "package.json")

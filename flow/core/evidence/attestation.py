@@ -13,6 +13,7 @@ import json
 from flow.core.evidence.freshness import of_another_contract
 from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.layout import EVIDENCE_SUFFIX, GOAL_SUFFIX
+from flow.startup.json import rows_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -116,11 +117,8 @@ def result_of(goal: Goal, item: AttestedSidecar) -> TestResult:
 
 def _judged_result(evidence: Evidence, criterion_id: str) -> str | None:
     """The status of a criterion in a judge's report."""
-    rows = evidence.judgement.get("criteria")
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and row.get("id") == criterion_id:
-            return str(row.get("status"))
-    return None
+    rows = rows_of(evidence.judgement.get("criteria"))
+    return next((str(row.get("status")) for row in rows if row.get("id") == criterion_id), None)
 
 
 def statements(record: Record) -> list[dict[str, Any]]:

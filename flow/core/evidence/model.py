@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.goal.model import API_VERSION
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ class Evidence(NamedTuple):
     @property
     def judgement(self) -> Mapping[str, Any]:
         """The words of judges; empty if it is no report of theirs."""
-        judgement = self.document["evidence"].get("judgement")
-        return judgement if isinstance(judgement, dict) else {}
+        return object_of(self.document["evidence"].get("judgement"))
 
     @property
     def imported(self) -> Mapping[str, Any] | None:

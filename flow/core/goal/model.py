@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.startup import json
+from flow.startup.json import object_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,8 +59,7 @@ class Criterion(NamedTuple):
     @property
     def judged_paths(self) -> tuple[str, ...]:
         """The patterns of the files that a judge receives for it."""
-        debate = self.document.get("debate")
-        solution = debate.get("solution") if isinstance(debate, dict) else None
+        solution = object_of(self.document.get("debate")).get("solution")
         more = (solution,) if isinstance(solution, str) else tuple(solution or ())
         return (*self.evidence_paths, *more)
 
@@ -220,8 +220,8 @@ def rubrics_of(document: Mapping[str, Any]) -> tuple[list[str], tuple[str, ...]]
 
 def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """The rubrics of scorecards in ``criteria``, which are a contract's; sorted."""
-    cards = (criterion.get("scorecard") for criterion in criteria)
-    return tuple(sorted({c["rubric"] for c in cards if isinstance(c, dict) and c.get("rubric")}))
+    cards = (object_of(criterion.get("scorecard")) for criterion in criteria)
+    return tuple(sorted({card["rubric"] for card in cards if card.get("rubric")}))
 
 
 def canonical_digest(value: object) -> str:

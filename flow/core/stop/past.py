@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.turns import has_turn
+from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -70,9 +71,9 @@ def past_turns(events: Iterable[Event]) -> list[PastTurn]:
         tree = subject.get("tree") if isinstance(subject, dict) else event.get("tree")
         turns[number] = PastTurn(
             number,
-            before.at if before is not None else _text(event, "at"),
-            _text(event, "verdict") or (before.verdict if before is not None else ""),
-            _text(event, "answer"),
+            before.at if before is not None else text_of(event.get("at")),
+            text_of(event.get("verdict")) or (before.verdict if before is not None else ""),
+            text_of(event.get("answer")),
             tree if isinstance(tree, str) else before.tree if before is not None else None,
             asked_by(event),
         )
@@ -83,8 +84,8 @@ def asked_by(event: Event) -> str:
     """The caller of an event's evaluation: a name, an agent's shell, a script's account."""
     place = event.get("said_from")
     if place == "agent":
-        return f"{_text(event, 'agent') or 'an agent'}'s shell"
-    by = _text(event, "by")
+        return f"{text_of(event.get('agent')) or 'an agent'}'s shell"
+    by = text_of(event.get("by"))
     return f"{by} (pipe)" if by and place == "pipe" else by
 
 
@@ -92,7 +93,7 @@ def approvals(events: Iterable[Event]) -> list[PersonsAct]:
     """The approvals by people, oldest first."""
     acts = []
     for event in events:
-        kind, criterion = _text(event, "type"), event.get("criterion_id")
+        kind, criterion = text_of(event.get("type")), event.get("criterion_id")
         if kind == APPROVED and isinstance(criterion, str):
             acts.append(_act(event, criterion))
         elif kind.endswith(f"-{APPROVED}"):
@@ -114,16 +115,11 @@ def closing(events: Sequence[Event], status: str) -> PersonsAct | None:
 def _act(event: Event, about: str) -> PersonsAct:
     return PersonsAct(
         about,
-        _text(event, "at"),
-        _text(event, "by") or _text(event, "how"),
-        _text(event, "by_from") or None,
-        _text(event, "said_from") or None,
-        _text(event, "agent") or None,
-        _text(event, "note"),
-        _text(event, "evidence_id") or None,
+        text_of(event.get("at")),
+        text_of(event.get("by")) or text_of(event.get("how")),
+        text_of(event.get("by_from")) or None,
+        text_of(event.get("said_from")) or None,
+        text_of(event.get("agent")) or None,
+        text_of(event.get("note")),
+        text_of(event.get("evidence_id")) or None,
     )
-
-
-def _text(event: Event, key: str) -> str:
-    value = event.get(key)
-    return value if isinstance(value, str) else ""

@@ -6,6 +6,7 @@ Values only.
 from __future__ import annotations
 
 from flow.core.text.display import clip, visible
+from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -84,7 +85,5 @@ def pause_of(event: Mapping[str, Any] | None) -> Pause | None:
         or "how" in event
     ):
         return None
-    texts = [event.get(key) for key in ("reason", "by", "at")]
-    reason, by, at = (text if isinstance(text, str) else "" for text in texts)
-    said_from = event.get("said_from")
-    return Pause(reason, by, said_from if isinstance(said_from, str) else None, at)
+    reason, by, said_from, at = (text_of(event.get(key)) for key in Pause._fields)
+    return Pause(reason, by, said_from or None, at)

@@ -7,6 +7,7 @@ every display of the goal uses those, and the next write to the file includes th
 
 from __future__ import annotations
 
+from flow.startup.json import items_of, object_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -55,12 +56,10 @@ def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bo
     """
     if document.get("source") not in OWN_SOURCES:
         return True
-    rows = document.get("criterion_results")
-    rows = rows if isinstance(rows, list) else []
+    rows = items_of(document.get("criterion_results"))
     if rows and all(isinstance(r, dict) and r.get("outcome") == "not_executed" for r in rows):
         return False
-    lifecycle = document.get("lifecycle")
-    turn = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+    turn = object_of(document.get("lifecycle")).get("turns_evaluated")
     return newest is None or (turn, document.get("verdict")) != (newest.turn, newest.verdict)
 
 
@@ -95,19 +94,16 @@ def has_turn(event: Mapping[str, Any]) -> bool:
 def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedTurn:
     """The turn of an event that :func:`has_turn`; only its number if the file is newer."""
     number: int = event["turn"]
-    result, reason, at = (event.get(key) for key in ("result", "reason", "at"))
-    verdict = _text_or_none(event.get("verdict"))
+    result, verdict = event.get("result"), _text_or_none(event.get("verdict"))
     if written_since or not isinstance(result, str):
         return RecordedTurn(number, verdict)
-    rows = event.get("results")
     criteria = {
         str(name): CriterionTurn(row["evidence_ref"], _text_or_none(row.get("last_result")))
-        for name, row in (rows.items() if isinstance(rows, dict) else ())
+        for name, row in object_of(event.get("results")).items()
         if isinstance(row, dict) and isinstance(row.get("evidence_ref"), str)
     }
-    return RecordedTurn(
-        number, verdict, _text_or_none(at) or "", result, _text_or_none(reason) or "", criteria
-    )
+    at, reason = text_of(event.get("at")), text_of(event.get("reason"))
+    return RecordedTurn(number, verdict, at, result, reason, criteria)
 
 
 def _text_or_none(value: object) -> str | None:

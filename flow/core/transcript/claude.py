@@ -14,6 +14,7 @@ import json
 import re
 
 from flow.core.transcript.rows import PendingEntry, Rows, replace_unwritable, shown_input
+from flow.startup.json import object_of, rows_of, text_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,8 @@ class Session:
         if not isinstance(kind, str):
             return False
         if kind in ("user", "human", "assistant"):
-            if not isinstance(message, dict) or not _is_known_content(message.get("content")):
+            message = object_of(message)
+            if not isinstance(message.get("content"), (str, list)):
                 return False
             self._message(line, kind, message)
         elif kind == "system":
@@ -134,7 +136,8 @@ class Session:
                 line, "attributionSkill"
             )
         content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        is_text = isinstance(content, str)
+        blocks = [{"type": "text", "text": content}] if is_text else rows_of(content)
         if kind == "assistant":
             self._assistant(line, blocks, aside)
         else:
@@ -143,13 +146,10 @@ class Session:
     def _assistant(self, line: dict[str, Any], blocks: list[Any], aside: bool) -> None:
         failed = line.get("isApiErrorMessage") is True
         for block in blocks:
-            if not isinstance(block, dict):
-                continue
-            if block.get("type") == "text" and isinstance(block.get("text"), str):
-                text = block["text"]
-                if text.strip():
-                    row = PendingEntry("error" if failed else "text", text, failed=failed)
-                    self._add(row, aside=aside)
+            text = text_of(block.get("text")) if block.get("type") == "text" else ""
+            if text.strip():
+                row = PendingEntry("error" if failed else "text", text, failed=failed)
+                self._add(row, aside=aside)
             elif block.get("type") == "tool_use" and isinstance(block.get("name"), str):
                 self._call(line, block, aside)
 
@@ -162,18 +162,17 @@ class Session:
             self._calls[call] = None
             if len(self._calls) > MOST_CALLS:
                 del self._calls[next(iter(self._calls))]
-        fields = input if isinstance(input, dict) else {}
+        fields = object_of(input)
         if not aside and name == "Skill":
-            skill = fields.get("skill") or fields.get("command")
-            if isinstance(skill, str) and skill.strip():
-                named = skill.strip().lstrip("/")[:200]
+            skill = text_of(fields.get("skill") or fields.get("command")).strip()
+            if skill:
+                named = skill.lstrip("/")[:200]
                 self._begin(named, "skill", line, call).call = call
         row = PendingEntry(
             "tool", shown_input(input), name, call=call, destructive=self._destroys(name, fields)
         )
         if name in AGENT_TOOLS and not aside:
-            agent = fields.get("subagent_type")
-            named = agent.strip() if isinstance(agent, str) and agent.strip() else "general-purpose"
+            named = text_of(fields.get("subagent_type")).strip() or "general-purpose"
             self._agent(named, line, call, fields)
         self._add(row, aside=aside)
 
@@ -199,8 +198,6 @@ class Session:
     def _user(self, line: dict[str, Any], blocks: list[Any], aside: bool) -> None:
         texts: list[str] = []
         for block in blocks:
-            if not isinstance(block, dict):
-                continue
             if block.get("type") == "tool_result":
                 self._result(line, block)
             elif block.get("type") == "text" and isinstance(block.get("text"), str):
@@ -214,8 +211,7 @@ class Session:
     def _user_text(self, line: dict[str, Any], text: str, aside: bool) -> None:
         """Sort the text of a user's line by its author."""
         start = text.lstrip()
-        origin = line.get("origin")
-        kind = origin.get("kind") if isinstance(origin, dict) else None
+        kind = object_of(line.get("origin")).get("kind")
         if line.get("isCompactSummary") is True:
             self._add(PendingEntry("note", "the context was compacted here"))
         elif start.startswith(_LOCAL):
@@ -281,8 +277,7 @@ class Session:
             return
         failed = block.get("is_error") is True
         text = _result_text(block.get("content"))
-        details = line.get("toolUseResult")
-        details = details if isinstance(details, dict) else {}
+        details = object_of(line.get("toolUseResult"))
         agent = details.get("agentId")
         for rows in self._holders():
             rows.result(call, text, failed=failed)
@@ -302,21 +297,20 @@ class Session:
                     run.spawned[call] = agent
 
     def _system(self, line: dict[str, Any]) -> None:
-        kind, content = line.get("subtype"), line.get("content")
-        text = content if isinstance(content, str) else ""
+        kind, text = line.get("subtype"), text_of(line.get("content"))
         if kind == "compact_boundary":
             self._add(PendingEntry("note", "the context was compacted here"))
         elif kind == "local_command" and text.startswith(_LOCAL):
             self._answered_locally(text)
         elif kind == "api_error":
-            error = line.get("error")
-            message = error.get("message") if isinstance(error, dict) else None
+            message = object_of(line.get("error")).get("message")
             text = text or str(message or "an error of the API")
             self._add(PendingEntry("error", text, failed=True))
 
     def _attachment(self, attachment: Any) -> None:
-        if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
-            text = attachment.get("prompt")
+        attached = object_of(attachment)
+        if attached.get("type") == "queued_command":
+            text = attached.get("prompt")
             if isinstance(text, str) and not text.lstrip().startswith("<task-notification>"):
                 self._add(PendingEntry("prompt", text))  # typed while the agent worked
 
@@ -391,10 +385,6 @@ def _twin_entry(row: PendingEntry) -> PendingEntry:
     )
 
 
-def _is_known_content(content: Any) -> bool:
-    return isinstance(content, (str, list))
-
-
 def _text_field(line: Mapping[str, Any], key: str) -> str | None:
     value = line.get(key)
     return value if isinstance(value, str) and 0 < len(value) <= 300 else None
@@ -403,11 +393,5 @@ def _text_field(line: Mapping[str, Any], key: str) -> str | None:
 def _result_text(content: Any) -> str:
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return ""
-    texts = []
-    for block in content:
-        if isinstance(block, dict):
-            text = block.get("text")
-            texts.append(text if isinstance(text, str) else f"({block.get('type')})")
-    return "\n".join(texts)
+    texts = ((block.get("text"), block.get("type")) for block in rows_of(content))
+    return "\n".join(text if isinstance(text, str) else f"({kind})" for text, kind in texts)

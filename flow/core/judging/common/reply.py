@@ -10,6 +10,7 @@ from flow.core.text.display import clip, names, visible
 from flow.core.text.numbers import within
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ def read_marks(
     faults: list[str] = []
     answered: set[str] = set()
     for row in rows:
-        name = row.get("name") if isinstance(row, dict) else None
-        if not isinstance(row, dict) or not isinstance(name, str):
+        fields = object_of(row)
+        name = fields.get("name")
+        if not isinstance(name, str):
             faults.append("it has an entry without a criterion's name")
         elif name not in wanted:
             faults.append(f"it names '{short(name)}', which is no criterion of {whole}")
@@ -96,7 +98,7 @@ def read_marks(
             faults.append(f"it {verb}s '{short(name)}' more than once")
         else:
             answered.add(name)
-            mark = read(name, row)
+            mark = read(name, fields)
             if isinstance(mark, Unusable):
                 faults.append(f"'{short(name)}': {mark.reason}")
             else:

@@ -11,6 +11,7 @@ from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.model import RECOMMENDATIONS, SCALE, Position
 from flow.core.judging.debate.prompt import QUESTIONS, Others
 from flow.core.text.display import clip, visible
+from flow.startup.json import items_of, rows_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -144,8 +145,8 @@ def _points(texts: Sequence[str]) -> tuple[str, ...]:
 def _verification(rows: object) -> tuple[Answered, ...]:
     """The judge's verification questions, each once with its first answer; () without a list."""
     answers: dict[str, Answered] = {}
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, dict) and _filled(row.get("question"), row.get("answer")):
+    for row in rows_of(rows):
+        if _filled(row.get("question"), row.get("answer")):
             asked, answer = (safe_words(row[key], TEXT_LIMIT) for key in ("question", "answer"))
             answers.setdefault(asked.casefold(), Answered(asked, answer))
     return tuple(answers.values())[: 2 * QUESTIONS]
@@ -153,8 +154,8 @@ def _verification(rows: object) -> tuple[Answered, ...]:
 
 def _disputes(rows: object, judge: int, wanted: Sequence[str]) -> tuple[Dispute, ...]:
     disputes = []
-    for row in rows if isinstance(rows, list) else ():
-        if not isinstance(row, dict) or not _filled(row.get("defense"), row.get("challenge")):
+    for row in rows_of(rows):
+        if not _filled(row.get("defense"), row.get("challenge")):
             continue
         other, criterion = row.get("judge"), row.get("criterion")
         if type(other) is int and other != judge and other > 0 and criterion in wanted:
@@ -164,14 +165,13 @@ def _disputes(rows: object, judge: int, wanted: Sequence[str]) -> tuple[Dispute,
 
 
 def _shares(rows: object, points: Mapping[str, str]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
-    texts = [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+    texts = [row for row in items_of(rows) if isinstance(row, str)]
     shares, unknown = debate_points.shared(texts, points)
     return shares, tuple(dict.fromkeys(safe_words(name, NUMBER_LIMIT) for name in unknown))
 
 
 def _judges(rows: object, others: Sequence[int]) -> tuple[int, ...]:
-    named = [row for row in rows if type(row) is int] if isinstance(rows, list) else []
-    return tuple(sorted({number for number in named if number in others}))
+    return tuple(sorted({row for row in items_of(rows) if type(row) is int and row in others}))
 
 
 def _filled(*values: object) -> bool:

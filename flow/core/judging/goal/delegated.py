@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.goal.ballots import Tally
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def delegated_judgements(criterion: Criterion) -> tuple[Delegated, ...]:
     delegated: list[Delegated] = []
     card, debate = (criterion.document.get(key) for key in ("scorecard", "debate"))
     if card or card == {}:
-        given = card if isinstance(card, dict) else {}
+        given = object_of(card)
         skill = card if isinstance(card, str) else given.get("skill")
         grade = given.get("min_grade", LOWEST_GRADE)
         delegated.append(DelegatedScorecard(skill, grade, given.get("file"), given.get("rubric")))
@@ -97,7 +98,7 @@ def delegated_judgements(criterion: Criterion) -> tuple[Delegated, ...]:
 
 
 def _debate(criterion: Criterion, debate: object) -> DelegatedDebate:
-    given = debate if isinstance(debate, dict) else {}
+    given = object_of(debate)
     solution = given.get("solution") or criterion.evidence_paths
     return DelegatedDebate(
         solution=(solution,) if isinstance(solution, str) else tuple(solution),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import visible
 from flow.errors import ContractError, Fault, in_file
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def cases(document: Any, file: str) -> tuple[Case, ...]:
     names: dict[str, int] = {}
     for place, row in enumerate(rows):
         faults += _case_faults(row, f"cases[{place}]", file)
-        name = row.get("id") if isinstance(row, dict) else None
+        name = object_of(row).get("id")
         if isinstance(name, str) and names.setdefault(name, place) != place:
             what = f"is cases[{names[name]}]'s id too"
             faults.append(_fault(file, f"cases[{place}].id", what, "ids are unique"))

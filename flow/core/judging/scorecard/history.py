@@ -13,6 +13,7 @@ from flow.core.judging.common.question import Unusable
 from flow.core.judging.scorecard.model import COMPARED, NAMES, composite, grade, stored, tenths
 from flow.core.text.display import visible
 from flow.errors import at_key
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -157,9 +158,9 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
     if not same_skill(document["skill"], skill):
         return None
     scores: dict[str, Decimal] = {}
-    rows = document.get("dimensions")
+    rows = object_of(document.get("dimensions"))
     for name in NAMES:
-        row = rows.get(name) if isinstance(rows, dict) else None
+        row = rows.get(name)
         score = tenths(row.get("score")) if isinstance(row, dict) else Unusable("is missing")
         if isinstance(score, Unusable):
             return f"is not a scorecard: {name}: {score.reason}"
