@@ -15,11 +15,11 @@ from flow.core.attribution.idle_checkers import GREP, asks_only, checkers, idle_
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
 from flow.core.attribution.report_readers import ONE_REPORT, READERS
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
-from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
+from flow.core.masked_exit.programs import ASIDE
 from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of, started
 from flow.core.masked_exit.runner_options import option_without_tests, starts_if_there
-from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
+from flow.core.masked_exit.shell import ShellNode, base_name, commands, constructs, plain_words
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
 MOST_FILES = 16
 """Largest number of files that are read as possible test reports of one command."""
-_ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 
 
 def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
@@ -72,16 +71,13 @@ def _may_check_nothing(searched: Sequence[SearchedFolders], text: str) -> bool:
 def _piped_programs(node: ShellNode) -> tuple[str, ...]:
     """The programs inside pipes, except those whose name a shell function takes."""
     names: dict[str, None] = {}
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
+    for part in constructs(node):
         if part.kind == "function":
             return ()
         for member in part.parts if part.kind == "pipe" else ():
             words = plain_words(member.words) if member.kind == "command" else ()
             if words and words[0]:
                 names[words[0]] = None
-        waiting.extend(reversed(part.parts))
     return tuple(names)
 
 
@@ -140,13 +136,10 @@ def _written_files(node: ShellNode) -> list[str]:
 
 def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) -> str:
     """The only runner that a command starts, and starts once; empty if others might run, too."""
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if part.kind in ("for", "while", "until", "function", "unknown"):
-            return ""
-        waiting.extend(part.parts)
-    others = [w for w in programs if not w or w[0] is None or base_name(w[0]) not in _ASIDE]
+    repeated = ("for", "while", "until", "function", "unknown")
+    if any(part.kind in repeated for part in constructs(node)):
+        return ""
+    others = [w for w in programs if not w or w[0] is None or base_name(w[0]) not in ASIDE]
     runner = started(others[0]) if len(others) == 1 else None
     return "" if runner is None or runner.is_wrapped else runner.name
 
@@ -282,7 +275,7 @@ def vacuous(
             return _nothing_ran(own) if own else _unseen_attribution(kind)
     if any(summary.ran for _, summary in by_source):
         return None
-    programs = [words for words in reading.commands if words[0] not in _ASIDE]
+    programs = [words for words in reading.commands if words[0] not in ASIDE]
     idle = idle_make(programs, lines)
     if idle is None and whole:
         idle = idle_gradle(programs, lines) or idle_checker(lines)

@@ -10,7 +10,7 @@ import re
 
 from flow.core.attribution.attribute import lines_of, summaries
 from flow.core.attribution.report_readers import ONE_REPORT
-from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
+from flow.core.masked_exit.programs import ASIDE, FILTERS
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -83,7 +83,6 @@ FAULT_COUNTS = (
 )
 LAST_LINES = 5
 """Lines at the end of an output, without blank ones, that may hold a checker's count."""
-_ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 _LAUNCHERS = {"npx": (), "uvx": (), "uv": ("run",), "poetry": ("run",), "pnpm": ("exec",)}
 """Programs that start the program named after them, and the word required between them."""
 
@@ -117,7 +116,7 @@ def _only_program(reading: CommandReading) -> tuple[str, ...]:
         return ()
     if len({base_name(name) for name in reading.piped} - FILTERS) > 1:
         return ()
-    others = [words for words in reading.commands if base_name(words[0]) not in _ASIDE]
+    others = [words for words in reading.commands if base_name(words[0]) not in ASIDE]
     return others[0] if len(others) == 1 else ()
 
 

@@ -11,7 +11,7 @@ import posixpath
 import re
 
 from flow.core.attribution.reading import Attribution
-from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, MAKES
+from flow.core.masked_exit.programs import ASIDE, MAKES
 from flow.core.masked_exit.runner_words import option_values
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,6 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_BESIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 _CHECKING_GOAL = re.compile(
     r"(?:\w+[-_])?(?:tests?|checks?|specs?|lint|verify|typecheck)(?:[-_:].*)?", re.ASCII
 )
@@ -139,7 +138,7 @@ _ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
 
 def only_makes(commands: Sequence[Sequence[str]]) -> bool:
     """Whether nothing but make decides how a command ends."""
-    programs = [words for words in commands if base_name(words[0]) not in _BESIDE]
+    programs = [words for words in commands if base_name(words[0]) not in ASIDE]
     return bool(programs) and all(any(base_name(w) in MAKES for w in words) for words in programs)
 
 

@@ -11,6 +11,7 @@ lines meet no pattern at all.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from flow.core.attribution.reading import Summary
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -153,13 +154,11 @@ BLOCKS = (
     MultilineReport("chainsaw", r"- (?P<word>Passed|Failed|Skipped) +tests (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "chainsaw: commands/test"),
     MultilineReport("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
 )  # fmt: skip
-_compiled: dict[str, re.Pattern[str]] = {}
 
 
+@cache
 def _pattern(text: str) -> re.Pattern[str]:
-    if text not in _compiled:
-        _compiled[text] = re.compile(text, re.ASCII)
-    return _compiled[text]
+    return re.compile(text, re.ASCII)
 
 
 def one_line(lines: Sequence[str]) -> Iterator[Summary]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from flow.core.masked_exit.programs import alone, shell_text, silenced
 from flow.core.masked_exit.runner_names import report_of, runner_of
-from flow.core.masked_exit.shell import ShellNode, commands, plain_command, plain_words
+from flow.core.masked_exit.shell import ShellNode, commands, constructs, plain_command, plain_words
 from flow.core.masked_exit.simulation import process
 from flow.core.masked_exit.states import FAILED, PASSED, ShellRun, State, TooMuch, inner_text
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -105,14 +105,7 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
 
 def _functions(node: ShellNode) -> set[tuple[str | None, ...]]:
     """The names of the functions that a text defines, as the first word of a command."""
-    names = set()
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if part.kind == "function":
-            names.add(part.words[:1])
-        waiting += part.parts
-    return names
+    return {part.words[:1] for part in constructs(node) if part.kind == "function"}
 
 
 def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[ShellNode]:

@@ -106,10 +106,7 @@ def fed_programs(node: ShellNode, filters: Container[str]) -> Iterator[tuple[str
     ``p < FILE``, ``cat FILE | p`` (``cat`` and its like are ``filters``), ``p $(cat FILE)`` and
     ``X=FILE p`` all read as ``p FILE``.
     """
-    waiting = [node]
-    while waiting:
-        node_now = waiting.pop()
-        waiting.extend(reversed(node_now.parts))
+    for node_now in constructs(node):
         shown = [*node_now.reads]
         for part in node_now.parts if node_now.kind == "command" else ():
             shown += _shown_files(part, filters)
@@ -140,9 +137,13 @@ def _shown_files(node: ShellNode, filters: Container[str]) -> list[str | None]:
 
 def commands(node: ShellNode) -> Iterator[ShellNode]:
     """Every simple command in a node, including those in substitutions and functions."""
+    return (part for part in constructs(node) if part.kind == "command")
+
+
+def constructs(node: ShellNode) -> Iterator[ShellNode]:
+    """A node and everything in it, each construct before its parts."""
     waiting = [node]
     while waiting:
-        node_now = waiting.pop()
-        if node_now.kind == "command":
-            yield node_now
-        waiting.extend(reversed(node_now.parts))
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(part.parts))
