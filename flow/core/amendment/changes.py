@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.amendment.rules import CRITERION, FIELDS, SECTIONS, Class, form, held, show
+from flow.core.amendment.rules import CRITERION, FIELDS, SECTIONS, Class, held, show
+from flow.core.amendment.trust_diff import form
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:

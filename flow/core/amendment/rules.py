@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from math import inf
 
-from flow.core.amendment.trust_diff import visible
+from flow.core.amendment.trust_diff import form, visible, without
 from flow.core.boundary.glob_cover import covers
 from flow.core.goal.model import MAX_ITERATIONS
 from flow.core.judging.goal.delegated import LOWEST_GRADE
@@ -334,22 +334,3 @@ def show(value: Any) -> str:
     if isinstance(value, str):
         return visible(value)
     return visible(json.dumps(value, sort_keys=True)) if value is not None else "nothing"
-
-
-def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    """``values`` without ``others``, counting repeated entries."""
-    left: dict[str, int] = {}
-    for value in others:
-        left[form(value)] = left.get(form(value), 0) + 1
-    rest = []
-    for value in values:
-        if left.get(form(value), 0):
-            left[form(value)] -= 1
-        else:
-            rest.append(value)
-    return rest
-
-
-def form(value: Any) -> str:
-    """The value as JSON, for comparison (``1``, ``1.0`` and ``true`` are three values)."""
-    return json.dumps(value, sort_keys=True)

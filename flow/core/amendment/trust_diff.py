@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 
 from flow.core.text.display import double_quoted, escaped
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
             yield from _lines("-", list(before))
             yield from _lines("+", list(after))
         return
-    removed, added = _without(old, new), _without(new, old)
+    removed, added = without(old, new), without(new, old)
     if not removed and not added:
         yield f"{path}: in another order"
         removed, added = list(old), list(new)
@@ -100,19 +101,16 @@ def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
         yield from _lines("+", value)
 
 
-def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     """``values`` without ``others``, counting repeated entries."""
-    left: dict[str, int] = {}
-    for value in others:
-        left[_form(value)] = left.get(_form(value), 0) + 1
-    result = []
+    left = Counter(map(form, others))
+    rest = []
     for value in values:
-        form = _form(value)
-        if left.get(form, 0):
-            left[form] -= 1
+        if left[form(value)]:
+            left[form(value)] -= 1
         else:
-            result.append(value)
-    return result
+            rest.append(value)
+    return rest
 
 
 def _ids(value: Any) -> dict[str, Any] | None:
@@ -132,7 +130,7 @@ def _lines(mark: str, value: Any) -> Iterator[str]:
             if isinstance(entry, str):
                 yield from _lines(mark, entry)
             else:
-                yield f"  {mark} {_form(entry)}"
+                yield f"  {mark} {form(entry)}"
     elif isinstance(value, str) and "\n" in value:
         for part in value.split("\n"):
             plain = part.isprintable() and part[:1] != '"' and part.rstrip() == part
@@ -140,20 +138,23 @@ def _lines(mark: str, value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield f"  {mark} {visible(value)}"
     else:
-        yield f"  {mark} {_form(value)}"
+        yield f"  {mark} {form(value)}"
 
 
 def _same(old: Any, new: Any) -> bool:
     """Whether two values are equal as YAML; ``1``, ``1.0`` and ``true`` are three values."""
-    return old == new and _form(old) == _form(new)
+    return old == new and form(old) == form(new)
 
 
-def _form(value: Any) -> str:
-    """The value as one line of JSON without misleading characters."""
+def form(value: Any) -> str:
+    """The value as one line of JSON without misleading characters.
+
+    It serves for comparison, too: ``1``, ``1.0`` and ``true`` are three values.
+    """
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return "".join(c if c.isprintable() else escaped(c) for c in text)
 
 
 def _join(path: str, key: object) -> str:
-    name = key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else _form(key)
+    name = key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else form(key)
     return f"{path}.{name}" if path else name
