@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.app.evaluation.values import Facts, Measurement
-from flow.core.evidence.model import EVALUATOR, Evidence, Outcome
+from flow.core.evidence.model import EVALUATOR, Evidence
 from flow.core.instant import ahead
-from flow.startup.typing import TYPE_CHECKING, cast
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def reusable_rows(
                 and not ahead(evidence.created_at, now)
                 and not _overruled(path, facts, criterion, records)
             ):
-                rows_by_id[criterion.id] = _reused_row(criterion, evidence, path)
+                rows_by_id[criterion.id] = Measurement.recorded(criterion.id, evidence, path)
                 break
     return rows_by_id
 
@@ -120,19 +120,4 @@ def same_command_and_files(evidence: Evidence, criterion: Criterion, facts: Fact
         and evidence.command == criterion.verification_command
         and now.tree is not None
         and (then.get("tree"), then.get("flow_version")) == (now.tree, now.flow_version)
-    )
-
-
-def _reused_row(criterion: Criterion, evidence: Evidence, path: str) -> Measurement:
-    body = evidence.document["evidence"]
-    return Measurement(
-        criterion.id,
-        cast("Outcome", evidence.outcome),  # `still_decides` has made sure
-        evidence.exit_code,
-        body.get("result"),
-        body.get("reason") or "",
-        evidence.limitations,
-        evidence.id,
-        path,
-        body.get("output_sha256"),
     )

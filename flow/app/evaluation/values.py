@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -188,6 +188,22 @@ class Measurement(NamedTuple):
         """Of a criterion whose command did not run, and why."""
         return cls(
             criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
+        )
+
+    @classmethod
+    def recorded(cls, criterion_id: str, evidence: Evidence, path: str) -> Measurement:
+        """Of a criterion whose ``evidence``, at ``path``, stands for a run: it has an outcome."""
+        body = evidence.document["evidence"]
+        return cls(
+            criterion_id,
+            cast("Outcome", evidence.outcome),
+            evidence.exit_code,
+            body.get("result"),
+            body.get("reason") or "",
+            evidence.limitations,
+            evidence.id,
+            path,
+            body.get("output_sha256"),
         )
 
 

@@ -143,16 +143,11 @@ class _Debate:
         return self._held()
 
     def _agreement(self, round: int) -> Agreement:
-        criteria = self._request.question.criteria
         histories = [
             [section.position for section in self._sections[n][: round + 1]] for n in self._numbers
         ]
-        return debate_model.agreement(
-            criteria,
-            [positions[-1] for positions in histories],
-            debated=round > 0,
-            support=debate_model.support(criteria, histories),
-        )
+        criteria = self._request.question.criteria
+        return debate_model.agreement_after(criteria, histories, debated=round > 0)
 
     def _read(self) -> bool:
         """Take every file as it is now; whether all of them are what Flow wrote."""

@@ -67,10 +67,7 @@ class JudgeTools(NamedTuple):
     listener: Listener
     rubrics: Mapping[str, Rubric | str] = {}
     """The rubrics that criteria name, by name; one that cannot be used is the reason."""
-    delegate: (
-        Callable[[JudgeCase, Criterion, delegated.Delegated, float], delegated.DelegatedOpinion]
-        | None
-    ) = None
+    delegate: Delegate | None = None
     """Judges one criterion by its scorecard or debate, within so many seconds."""
 
 

@@ -108,15 +108,4 @@ def _reviewed_row(
         or evidence.document["evidence"].get("criterion_digest") != criterion.digest
     ):
         return Measurement.not_run(criterion, "it has no evidence of these files")
-    body = evidence.document["evidence"]
-    return Measurement(
-        criterion.id,
-        evidence.outcome,
-        evidence.exit_code,
-        body.get("result"),
-        body.get("reason") or "",
-        evidence.limitations,
-        evidence.id,
-        criterion.evidence_ref,
-        body.get("output_sha256"),
-    )
+    return Measurement.recorded(criterion.id, evidence, criterion.evidence_ref or "")

@@ -90,14 +90,7 @@ def debate_state(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateS
     agreements = []
     for turn in range(rounds + 1):
         histories = [[s.position for s in judge.sections[: turn + 1]] for judge in judges]
-        agreements.append(
-            model.agreement(
-                about.criteria,
-                [positions[-1] for positions in histories],
-                debated=turn > 0,
-                support=model.support(about.criteria, histories),
-            )
-        )
+        agreements.append(model.agreement_after(about.criteria, histories, debated=turn > 0))
     return DebateState(about, "debate", tuple(judges), rounds, tuple(agreements))
 
 

@@ -45,9 +45,9 @@ def wait(port: WaitPort, goal_id: str, until: str, seconds: float) -> tuple[Goal
         )
     there, words = _ask(port, until, seconds)
     if there:
-        if goal.status == "waiting_for_ci":
-            _go_on(port, goal.id, words)
-        return port.load(goal_id).goal, True, words
+        waited = goal.status == "waiting_for_ci"
+        goal = go_on(port, goal.id, words) if waited else port.load(goal_id).goal
+        return goal, True, words
     port.waits.write(goal.id, {"until": until})
     port.shift(goal.id, "waiting_for_ci", f"{WAITS}{until}"[:500])
     return port.load(goal_id).goal, False, words
@@ -64,13 +64,9 @@ def ask_again(port: WaitPort, goal: Goal, seconds: float) -> tuple[bool, str]:
 
 def go_on(port: WaitPort, goal_id: str, reason: str) -> Goal:
     """A goal that has waited becomes active again."""
-    _go_on(port, goal_id, reason)
-    return port.load(goal_id).goal
-
-
-def _go_on(port: WaitPort, goal_id: str, reason: str) -> None:
     port.shift(goal_id, "active", reason)
     port.waits.remove(goal_id)
+    return port.load(goal_id).goal
 
 
 def _ask(port: WaitPort, until: str, seconds: float) -> tuple[bool, str]:

@@ -10,7 +10,7 @@ from flow.core.boundary.changes import (
     in_order,
 )
 from flow.core.boundary.globs import path_bytes
-from flow.core.boundary.guards import guards_changed
+from flow.core.boundary.guards import differences, guards_changed
 from flow.core.boundary.harmless_names import (
     CACHE_FILES,
     CACHE_FOLDERS,
@@ -220,14 +220,11 @@ def moved_paths(
                 moved.add(change.path)
     come_and_gone = {*before.submodules} ^ {*after.submodules}
     moved.update(path for path in come_and_gone if path not in baseline.by_products)
-    moved |= _different_keys(_link_targets(before, baseline), _link_targets(after, baseline))
+    moved.update(differences(_link_targets(before, baseline), _link_targets(after, baseline)))
     if before.locked or after.locked:
-        moved |= _different_keys(*(ignored_differences(s, baseline) for s in (before, after)))
+        locked = (ignored_differences(snapshot, baseline) for snapshot in (before, after))
+        moved.update(differences(*locked))
     return tuple(sorted(moved))
-
-
-def _different_keys(first: Mapping[str, object], second: Mapping[str, object]) -> set[str]:
-    return {key for key in {*first, *second} if first.get(key) != second.get(key)}
 
 
 def _link_targets(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:

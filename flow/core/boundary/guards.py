@@ -66,6 +66,6 @@ def as_approved(
     return approved is not None and pinned_kinds(now, baseline) == pinned_kinds(approved, baseline)
 
 
-def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the guards that differ between two moments."""
+def differences(first: Mapping[str, object], second: Mapping[str, object]) -> tuple[str, ...]:
+    """The names of the guards, or of other states, that differ between two moments."""
     return tuple(sorted(n for n in {*first, *second} if first.get(n) != second.get(n)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from statistics import median
+from statistics import mean, median
 
 from flow.core.judging.common.quotes import LEAST_QUOTE, founded
 from flow.core.judging.common.reply import Mark, Scale
@@ -16,7 +16,7 @@ from flow.core.text.numbers import exact, shown
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.core.judging.debate.criteria import DebateCriterion
 
@@ -126,6 +126,18 @@ def agreement(
     )
 
 
+def agreement_after(
+    criteria: Sequence[DebateCriterion], histories: Sequence[Sequence[Position]], *, debated: bool
+) -> Agreement:
+    """The agreement of the newest positions of ``histories``, and their support."""
+    return agreement(
+        criteria,
+        [positions[-1] for positions in histories],
+        debated=debated,
+        support=support(criteria, histories),
+    )
+
+
 class Scores(NamedTuple):
     """The judges' combined scores."""
 
@@ -135,11 +147,7 @@ class Scores(NamedTuple):
 
 def means(criteria: Sequence[DebateCriterion], positions: Sequence[Position]) -> Scores:
     """The mean of each criterion's scores, and the weighted mean of those."""
-    by_name = {
-        c.name: sum((exact(p.score(c.name)) for p in positions), Fraction(0)) / len(positions)
-        for c in criteria
-    }
-    return Scores(sum((by_name[c.name] * c.share for c in criteria), Fraction(0)), by_name)
+    return _combined(mean, criteria, positions)
 
 
 def medians(criteria: Sequence[DebateCriterion], positions: Sequence[Position]) -> Scores:
@@ -147,7 +155,15 @@ def medians(criteria: Sequence[DebateCriterion], positions: Sequence[Position]) 
 
     For an even number the mean of the two in the middle.
     """
-    by_name = {c.name: median([exact(p.score(c.name)) for p in positions]) for c in criteria}
+    return _combined(median, criteria, positions)
+
+
+def _combined(
+    average: Callable[[list[Fraction]], Fraction],
+    criteria: Sequence[DebateCriterion],
+    positions: Sequence[Position],
+) -> Scores:
+    by_name = {c.name: average([exact(p.score(c.name)) for p in positions]) for c in criteria}
     return Scores(sum((by_name[c.name] * c.share for c in criteria), Fraction(0)), by_name)
 
 

@@ -138,13 +138,12 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
             f"{LEAST_LABELS} are needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
         )
         return Belief(False, reason, agreement.kappa, agreement.labels)
-    kappa = agreement.kappa if agreement.kappa is not None else 0.0
     # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
     reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
     from flow.core.text.numbers import as_written, told_apart  # slow to import
 
-    shown = told_apart(kappa, min_kappa, 2)
+    shown = told_apart(agreement.kappa or 0.0, min_kappa, 2)
     limit = as_written(min_kappa)
     reason = f"its kappa of {shown} over {agreement.labels} labels {word} minKappa {limit}"
     return Belief(reached, reason, agreement.kappa, agreement.labels)
@@ -175,9 +174,8 @@ def _kappa(a: int, b: int, c: int, d: int) -> tuple[float | None, float | None, 
 
 
 def _reaches(calibration: Calibration, bar: float) -> bool:
+    """Whether kappa reaches ``bar``, where people passed some cases and failed others."""
     a, b, c, d = calibration[:4]
     n = a + b + c + d
     by_chance = (a + b) * (a + c) + (c + d) * (b + d)
-    if by_chance == n * n:
-        return False
     return Fraction(n * (a + d) - by_chance, n * n - by_chance) >= Fraction(str(bar))
