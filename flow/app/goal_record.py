@@ -212,7 +212,7 @@ def evidence_row(evidence: Evidence) -> dict[str, Any]:
         "exit_code": evidence.exit_code,
         "proves": list(evidence.proves),
         "output_ref": evidence.output_ref,
-        "created_by": evidence.document["metadata"].get("created_by"),
+        "created_by": evidence.made_by,
         "limitations": list(evidence.limitations),
         "tree": evidence.subject.get("tree"),
     }

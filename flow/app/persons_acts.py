@@ -37,7 +37,7 @@ def _approval(records: Records, goal: Goal, act: PersonsAct) -> dict[str, Any]:
     path = layout.evidence_file(run_id, evidence_id)
     counted = records.counted(path)
     sidecar = counted or records.evidence_named(run_id, evidence_id)
-    body: Mapping[str, Any] = sidecar.document["evidence"] if sidecar is not None else {}
+    body: Mapping[str, Any] = sidecar.body if sidecar is not None else {}
     files = (body.get("protected_changes") or {}).get("files") or ()
     return {
         **_fields(act._replace(note=act.note or str(body.get("note") or ""))),

@@ -135,7 +135,7 @@ class _Gathering:
         if evidence is None:
             missing = "its output was not kept" if measured else ""
             return details._replace(output=OutputTail(missing=missing) if missing else None)
-        body = evidence.document["evidence"]
+        body = evidence.body
         if evidence.type == "human_approval":
             by = body.get("approved_by") or body.get("by") or ""
             return details._replace(approved_by=str(by))
@@ -201,7 +201,7 @@ class _Gathering:
         total = number_of(body.get(DURATION))
         for evidence_id in items_of(object_of(body.get("repeat")).get("others")):
             _, other = self._evidence(layout.evidence_file(run_id, str(evidence_id)))
-            took = other and number_of(other.document["evidence"].get(DURATION))
+            took = other and number_of(other.body.get(DURATION))
             total = None if total is None or took is None else total + took
         return total
 

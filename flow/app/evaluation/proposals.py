@@ -237,11 +237,10 @@ def fresh_approvals(goal: Goal, subject: Subject, records: Records, now: str) ->
         evidence = approval_behind(criterion.evidence_ref, goal, records)
         if evidence is None or criterion.id not in evidence.proves:
             continue
-        body = evidence.document["evidence"]
         if (
             subject.tree is not None
             and evidence.subject.get("tree") == subject.tree
-            and body.get("criterion_digest") == criterion.digest
+            and evidence.body.get("criterion_digest") == criterion.digest
             and not ahead(evidence.created_at, now)
         ):
             approved.add(criterion.id)
@@ -253,8 +252,7 @@ def approval_behind(evidence_ref: str, goal: Goal, records: Records) -> Evidence
     evidence = records.counted(evidence_ref)
     if evidence is None or evidence.goal != goal.id or evidence.type != "human_approval":
         return None
-    made_by = evidence.document["metadata"].get("created_by")
-    return evidence if made_by == APPROVER else None
+    return evidence if evidence.made_by == APPROVER else None
 
 
 def approved_guards(goal: Goal, run_id: str, records: Records) -> Mapping[str, str] | None:
@@ -262,5 +260,5 @@ def approved_guards(goal: Goal, run_id: str, records: Records) -> Mapping[str, s
     evidence = records.counted_last(run_id, "guards-approved")
     if evidence is None or evidence.goal != goal.id:
         return None
-    guards = evidence.document["evidence"].get("guards")
+    guards = evidence.body.get("guards")
     return guards if isinstance(guards, dict) and guards else None

@@ -71,7 +71,7 @@ def approved(
     evidence = records.counted_last(run_id, APPROVED)
     if evidence is None or evidence.goal != goal.id:
         return False
-    approved_changes = evidence.document["evidence"].get("protected_changes") or {}
+    approved_changes = evidence.body.get("protected_changes") or {}
     return bool(approved_changes.get("digest") == difference.digest)
 
 

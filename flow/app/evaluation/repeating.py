@@ -125,7 +125,7 @@ def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> Earli
     for evidence in reuse.newest_counted(facts, criterion, records):
         if not reuse.same_command_and_files(evidence, criterion, facts):
             continue
-        repeat = evidence.document["evidence"].get("repeat") or {}
+        repeat = evidence.body.get("repeat") or {}
         flaky = bool(repeat.get("flaky"))
         if flaky or evidence.outcome in ("passed", "failed"):
             runs = int(repeat.get("runs", 1))

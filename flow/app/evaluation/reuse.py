@@ -38,7 +38,7 @@ def reusable_rows(
             evidence = records.counted(path) if path else None
             if evidence is None or path is None or criterion.id not in evidence.proves:
                 continue
-            took = evidence.document["evidence"].get("duration_seconds")
+            took = evidence.body.get("duration_seconds")
             if isinstance(took, int | float):
                 seconds.setdefault(criterion.id, float(took))
             if (
@@ -86,7 +86,7 @@ def still_decides(evidence: Evidence, criterion: Criterion, facts: Facts) -> boo
     It must have passed or failed: an inconclusive run says nothing, so the next one may say more.
     A pass must have been repeated as often as the contract says.
     """
-    repeat = evidence.document["evidence"].get("repeat") or {}
+    repeat = evidence.body.get("repeat") or {}
     enough = evidence.outcome == "failed" or repeat.get("runs", 1) >= facts.loaded.goal.repeat
     decided = evidence.outcome in ("passed", "failed") and enough
     return decided and same_subject(evidence, criterion, facts)
@@ -100,7 +100,7 @@ def same_subject(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool
     """
     return (
         same_command_and_files(evidence, criterion, facts)
-        and evidence.document["evidence"].get("criterion_digest") == criterion.digest
+        and evidence.body.get("criterion_digest") == criterion.digest
         and evidence.subject.get("contract") == facts.subject.contract
     )
 
@@ -116,7 +116,7 @@ def same_command_and_files(evidence: Evidence, criterion: Criterion, facts: Fact
         and criterion.id in evidence.proves
         and evidence.type == "command_result"
         and evidence.goal == facts.loaded.goal.id
-        and evidence.document["metadata"].get("created_by") == EVALUATOR
+        and evidence.made_by == EVALUATOR
         and evidence.command == criterion.verification_command
         and now.tree is not None
         and (then.get("tree"), then.get("flow_version")) == (now.tree, now.flow_version)

@@ -193,17 +193,16 @@ class Measurement(NamedTuple):
     @classmethod
     def recorded(cls, criterion_id: str, evidence: Evidence, path: str) -> Measurement:
         """Of a criterion whose ``evidence``, at ``path``, stands for a run: it has an outcome."""
-        body = evidence.document["evidence"]
         return cls(
             criterion_id,
             cast("Outcome", evidence.outcome),
             evidence.exit_code,
-            body.get("result"),
-            body.get("reason") or "",
+            evidence.body.get("result"),
+            evidence.body.get("reason") or "",
             evidence.limitations,
             evidence.id,
             path,
-            body.get("output_sha256"),
+            evidence.body.get("output_sha256"),
         )
 
 

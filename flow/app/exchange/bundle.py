@@ -215,7 +215,7 @@ def _check_files(record: Record) -> None:
         if output is None:
             continue
         known.add(output)
-        if digests.get(output) != item.evidence.document["evidence"].get("output_sha256"):
+        if digests.get(output) != item.evidence.body.get("output_sha256"):
             raise _FaultyPart(
                 f"record: the output {visible(output)[:80]} is not the one that "
                 f"{item.evidence.id} was recorded with"

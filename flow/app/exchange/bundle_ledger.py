@@ -67,11 +67,11 @@ def _differs(item: AttestedSidecar, entry: LedgerEntry | None, digests: Mapping[
         return f"no entry of {LEDGER_FILE} records it"
     if entry.sidecar_sha256 != digests[item.file]:
         return f"is not the sidecar that entry {entry.seq} of {LEDGER_FILE} recorded"
-    if entry.output_sha256 != evidence.document["evidence"].get("output_sha256"):
+    if entry.output_sha256 != evidence.body.get("output_sha256"):
         return f"names another output than entry {entry.seq} of {LEDGER_FILE}"
     if entry.goal_id != evidence.goal:
         return f"entry {entry.seq} of {LEDGER_FILE} is about goal {visible(entry.goal_id)[:80]}"
-    by = BY.get(str(evidence.document["metadata"].get("created_by")))
+    by = BY.get(str(evidence.made_by))
     if item.criterion is not None and entry.by != by:
         return f"decides, and entry {entry.seq} of {LEDGER_FILE} is by {visible(entry.by)[:40]}"
     return ""

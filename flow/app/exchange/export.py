@@ -291,7 +291,7 @@ def _decides(evidence: Evidence, criterion: Criterion) -> bool:
 
 
 def _by_flow(evidence: Evidence) -> bool:
-    return evidence.document["metadata"].get("created_by") in (EVALUATOR, APPROVER)
+    return evidence.made_by in (EVALUATOR, APPROVER)
 
 
 def _is_fresh(evidence: Evidence, tree: str | None, loaded: LoadedGoal) -> bool:
@@ -327,9 +327,7 @@ def _exported_files(
     for item in record.items:
         paths[item.file] = f"{folder}/{item.file}"
         if item.evidence.output_ref is not None:
-            outputs[item.evidence.output_ref] = str(
-                item.evidence.document["evidence"].get("output_sha256") or ""
-            )
+            outputs[item.evidence.output_ref] = str(item.evidence.body.get("output_sha256") or "")
     paths[attestation.LEDGER_FILE] = f"{layout.run_dir(record.run_id)}/{attestation.LEDGER_FILE}"
     kept: list[AttestedFile] = []
     total = 0

@@ -214,7 +214,7 @@ class _Ledger:
         own: Evidence | None = None
         others: list[Evidence] = []
         for evidence in reversed(rows):
-            digest = evidence.document["evidence"].get("criterion_digest")
+            digest = evidence.body.get("criterion_digest")
             counted = _by_flow(evidence) and self._counted(evidence)
             if counted and own is None and digest in (None, criterion.digest):
                 own = evidence
@@ -250,7 +250,7 @@ class _Ledger:
 
     def _item(self, criterion: Criterion, evidence: Evidence, *, counts: bool) -> ContextItem:
         raw = self._sources.output(evidence)
-        result = evidence.document["evidence"].get("result")
+        result = evidence.body.get("result")
         ended = f" ({result})" if counts and result else ""
         report = evidence.imported
         if report is not None:
@@ -279,12 +279,12 @@ def _apart_from_reports(facts: Facts, evidence: Sequence[Evidence]) -> Subject:
 
 
 def _criteria(evidence: Evidence) -> tuple[str, ...]:
-    about = evidence.document["evidence"].get("about") or ()
+    about = evidence.body.get("about") or ()
     return tuple(dict.fromkeys((*evidence.proves, *about)))
 
 
 def _by_flow(evidence: Evidence) -> bool:
-    return bool(evidence.document["metadata"].get("created_by") == EVALUATOR)
+    return evidence.made_by == EVALUATOR
 
 
 def _contract(goal: Goal, sought: set[str]) -> Iterable[FencedPart]:

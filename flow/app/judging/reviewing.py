@@ -105,7 +105,7 @@ def _reviewed_row(
         or facts.edited_by_products
         or differences(evidence, facts.subject, facts.loaded.goal)
         or ahead(evidence.created_at, now)
-        or evidence.document["evidence"].get("criterion_digest") != criterion.digest
+        or evidence.body.get("criterion_digest") != criterion.digest
     ):
         return Measurement.not_run(criterion, "it has no evidence of these files")
     return Measurement.recorded(criterion.id, evidence, criterion.evidence_ref or "")

@@ -153,10 +153,9 @@ def _act(about: str, at: str, body: Mapping[str, Any] | None = None) -> dict[str
 
 
 def _approval(evidence: Evidence) -> dict[str, Any]:
-    body = evidence.document["evidence"]
     about = ", ".join(evidence.proves) or "protected"
     return {
-        **_act(about, evidence.created_at, body),
+        **_act(about, evidence.created_at, evidence.body),
         "evidence_id": evidence.id,
         "paths": [],
         "vouched": True,
@@ -171,5 +170,5 @@ def _with_tail(
     if content is None:
         return result
     end = OutputEnd(content, content.count(b"\n"), whole=True)
-    tail = output_tail(end, evidence.document["evidence"])
+    tail = output_tail(end, evidence.body)
     return result._replace(details=result.details._replace(output=tail))

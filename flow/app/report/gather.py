@@ -175,11 +175,10 @@ def _with_tail(outputs: OutputReader, result: ReportedResult, evidence: Evidence
     try:
         path = f"{layout.evidence_dir(evidence.run_id)}/{evidence.output_ref}"
         end = outputs.end(path)
-        body = evidence.document["evidence"]
         failure = ""
-        if end is not None and evidence.outcome == "failed" and not body.get("truncated"):
+        if end is not None and evidence.outcome == "failed" and not evidence.body.get("truncated"):
             failure = outputs.failure(evidence.command or "", end, evidence.exit_code)
     except FlowError:
         return result
-    tail = output_tail(end, body)
+    tail = output_tail(end, evidence.body)
     return result._replace(details=result.details._replace(output=tail, failure=failure))

@@ -85,7 +85,7 @@ def _reported(facts: _TurnFacts) -> ReportedTurn:
     outside = [
         str(violation.get("path"))
         for evidence in facts.evidence
-        for violation in rows_of(evidence.document["evidence"].get("violations"))
+        for violation in rows_of(evidence.body.get("violations"))
     ]
     took = [seconds for seconds in map(seconds_of, facts.evidence) if seconds is not None]
     return ReportedTurn(
@@ -102,11 +102,9 @@ def _reported(facts: _TurnFacts) -> ReportedTurn:
 
 def seconds_of(evidence: Evidence) -> float | None:
     """Seconds that a command ran or a judge took; None for a run on the base, outside of turns."""
-    body = evidence.document["evidence"]
-    if evidence.imported is not None or evidence.document["metadata"].get("created_by") == BASELINE:
+    if evidence.imported is not None or evidence.made_by == BASELINE:
         return None
-    judgement = body.get("judgement")
-    return number_of((judgement if isinstance(judgement, dict) else body).get(DURATION))
+    return number_of((evidence.judgement or evidence.body).get(DURATION))
 
 
 def _result(
@@ -131,8 +129,7 @@ def _result(
 def _counting(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
     """The evidence that a turn's result may rest on."""
     for each in evidence:
-        made_by = each.document["metadata"].get("created_by")
-        if each.imported is None and made_by != BASELINE and RUN_MARK not in each.id:
+        if each.imported is None and each.made_by != BASELINE and RUN_MARK not in each.id:
             yield each
 
 
@@ -154,7 +151,7 @@ def _read(
     evidence: Evidence, criterion: Criterion, passing: frozenset[str] | None
 ) -> tuple[dict[str, Any], RowDetails]:
     """A row as a verdict has it, from the sidecar behind it."""
-    body = evidence.document["evidence"]
+    body = evidence.body
     details = RowDetails(required=criterion.must_pass)
     if evidence.type == "human_approval":
         by = str(body.get("approved_by") or body.get("by") or "")

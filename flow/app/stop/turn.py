@@ -40,9 +40,8 @@ def seconds_of_last_result(records: Records, run_id: str, criterion: Criterion) 
         evidence = records.counted(path)
         if evidence is None or evidence.outcome not in ("passed", "failed"):
             continue
-        body = evidence.document["evidence"]
-        if body.get("criterion_digest") == criterion.digest:
-            return float(body.get("duration_seconds") or 0)
+        if evidence.body.get("criterion_digest") == criterion.digest:
+            return float(evidence.body.get("duration_seconds") or 0)
     return None
 
 

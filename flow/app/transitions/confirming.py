@@ -23,6 +23,7 @@ from flow.core.evidence.proof import ProofChange, ProofFile
 from flow.core.goal import ids
 from flow.core.text.display import names
 from flow.errors import FlowError
+from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def _criteria(
 
 def _limitations(criterion: Criterion, evidence: Evidence | None) -> tuple[str, ...]:
     """Limits of the proof: those that the contract names, and those that Flow found."""
-    listed = evidence.document["evidence"].get("limitations") if evidence is not None else None
+    listed = evidence.body.get("limitations") if evidence is not None else None
     more = [text for text in listed or () if text not in GENERAL_LIMITATIONS]
     return tuple(dict.fromkeys((*criterion.limitations, *more)))
 
@@ -198,7 +199,7 @@ def _proved_result(
     """By what, and with which figures."""
     if evidence is None:
         return "nothing", "nothing measured it" if outcome == "not_run" else outcome
-    body = evidence.document["evidence"]
+    body = evidence.body
     if evidence.type == "human_approval":
         note = f', "{body["note"]}"' if body.get("note") else ""
         return "person", f"approved by {_approver(evidence)}{note}"
@@ -284,8 +285,7 @@ def _contract_step(
 
 def _told_step(event: Mapping[str, Any]) -> ContractStep:
     """An amendment that this user's own record does not know, in the words of its event."""
-    said = event.get("changes")
-    lines = [str(line) for line in said] if isinstance(said, list) else []
+    lines = [str(line) for line in items_of(event.get("changes"))]
     return ContractStep(
         str(event.get("at") or ""),
         str(event.get("by") or ""),
@@ -321,7 +321,7 @@ def _approved(
 
 def _approver(evidence: Evidence) -> str:
     """The person who approved, the time, and the source of the name."""
-    body = evidence.document["evidence"]
+    body = evidence.body
     who, said_from = body.get("approved_by") or "a person", body.get("said_from")
     shell = {"agent": "an agent's shell"}.get(str(said_from), said_from)
     place = f"said from {shell}" if said_from else "from where is not on record"

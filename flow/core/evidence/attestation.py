@@ -165,9 +165,7 @@ def _item_faults(record: Record, item: AttestedSidecar) -> list[str]:
     if criterion is None:
         return [f"decides {item.criterion}, which the goal does not have"]
     faults = []
-    if evidence.document["metadata"].get("created_by") != _required_author(
-        evidence.type, criterion
-    ):
+    if evidence.made_by != _required_author(evidence.type, criterion):
         faults.append(f"is no {evidence.type} of Flow's own that could decide {criterion.id}")
     if (evidence.goal, evidence.run_id) != (goal.id, record.run_id):
         faults.append("is of another goal or run")
@@ -181,7 +179,7 @@ def _item_faults(record: Record, item: AttestedSidecar) -> list[str]:
         faults.append("does not say on what files it was measured")
     if item.commit is not None and item.commit != evidence.subject.get("head"):
         faults.append("names another commit than it was measured on")
-    if evidence.document["evidence"].get("criterion_digest") not in (None, criterion.digest):
+    if evidence.body.get("criterion_digest") not in (None, criterion.digest):
         faults.append(f"was measured for another wording of {criterion.id}")
     return faults
 
@@ -218,14 +216,13 @@ def _subject(record: Record, item: AttestedSidecar) -> list[dict[str, Any]]:
 def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
     evidence, criterion = item.evidence, str(item.criterion)
     result = result_of(record.goal, item)
-    body = evidence.document["evidence"]
     notes = {
         "goal": record.goal.id,
         "run": record.run_id,
         "type": evidence.type,
         "outcome": evidence.outcome,
-        "result": body.get("result"),
-        "approved_by": body.get("approved_by"),
+        "result": evidence.body.get("result"),
+        "approved_by": evidence.body.get("approved_by"),
         "created_at": evidence.created_at,
         "limitations": list(evidence.limitations),
     }
@@ -242,7 +239,7 @@ def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
         },
     ]
     if evidence.output_ref is not None:
-        output = body.get("output_sha256")
+        output = evidence.body.get("output_sha256")
         configuration.append({"name": evidence.output_ref, "digest": {"sha256": output}})
     if evidence.command is not None:
         text = evidence.command.encode("utf-8", "surrogatepass")

@@ -112,5 +112,4 @@ def of_another_contract(evidence: Evidence, contract: str, goal: Goal) -> bool:
     if evidence.type != "human_approval":
         return evidence.subject.get("contract") != contract
     digests = {c.digest for c in goal.criteria if c.id in evidence.proves}
-    body = evidence.document["evidence"]
-    return bool(digests) and body.get("criterion_digest") not in digests
+    return bool(digests) and evidence.body.get("criterion_digest") not in digests

@@ -67,20 +67,31 @@ class Evidence(NamedTuple):
     document: Mapping[str, Any]
 
     @property
+    def body(self) -> dict[str, Any]:
+        """The document's own fields: what was measured, judged, approved or taken over."""
+        body: dict[str, Any] = self.document["evidence"]
+        return body
+
+    @property
+    def made_by(self) -> str | None:
+        """The part of Flow that wrote it; None if it does not say so."""
+        made_by: str | None = self.document["metadata"].get("created_by")
+        return made_by
+
+    @property
     def subject(self) -> Mapping[str, Any]:
         """The stamp of its subject; empty if there is none."""
-        subject: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
-        return subject
+        return self.body.get("subject") or {}
 
     @property
     def judgement(self) -> Mapping[str, Any]:
         """The words of judges; empty if it is no report of theirs."""
-        return object_of(self.document["evidence"].get("judgement"))
+        return object_of(self.body.get("judgement"))
 
     @property
     def imported(self) -> Mapping[str, Any] | None:
         """The fields about the imported report; None if this evidence is no import."""
-        imported = self.document["evidence"].get("imported")
+        imported = self.body.get("imported")
         return imported if isinstance(imported, dict) else None
 
 
