@@ -155,15 +155,10 @@ class _Session:
         self, criterion: Criterion, request: delegated.Delegated
     ) -> delegated.DelegatedOpinion:
         delegate, seconds = self._tools.delegate, self._left()
-        if delegate is None:
-            return delegated.DelegatedOpinion(
-                criterion.id, request.way, None, "nobody can judge it so here"
-            )
-        if seconds < 1:
-            return delegated.DelegatedOpinion(
-                criterion.id, request.way, None, "no time is left to ask"
-            )
-        return delegate(self._case, criterion, request, seconds)
+        if delegate is not None and seconds >= 1:
+            return delegate(self._case, criterion, request, seconds)
+        why = "nobody can judge it so here" if delegate is None else "no time is left to ask"
+        return delegated.DelegatedOpinion(criterion.id, request.way, None, why)
 
     def _trusted(self, judged: delegated.DelegatedOpinion) -> delegated.DelegatedOpinion:
         """A pass by judges that are not known to agree with people goes to a person.

@@ -232,9 +232,7 @@ def _ballots(
             str(ballot.get("judge") or ""),
             "no answer" if isinstance(none, dict) else verdict,
             "" if confidence is None else f"{confidence:g}",
-            str(
-                (none or {}).get("reason") if isinstance(none, dict) else ballot.get("reason") or ""
-            ),
+            str((none if isinstance(none, dict) else ballot).get("reason") or ""),
             {
                 str(row.get("name")): number
                 for row in rows_of(rubric.get("criteria"))

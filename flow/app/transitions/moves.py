@@ -122,13 +122,8 @@ def activate(
     baseline = pin(goal)
     context.write_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
-    reason = "activated"
-    context.ledger.move(
-        goal.id,
-        run_id,
-        loaded.seen,
-        status_move(goal, run_id, "active", reason, {"by": context.who}, scope),
-    )
+    move = status_move(goal, run_id, "active", "activated", {"by": context.who}, scope)
+    context.ledger.move(goal.id, run_id, loaded.seen, move)
     trust(goal.pinned_at(baseline.base_commit), "flow goal activate")
     return context.records.goal(goal.id)
 
@@ -144,14 +139,17 @@ def shift_status(
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)
     _refuse_draft(goal)
-    if goal.status != to:
-        mover = {"how": how} if how else {"by": context.who}
-        context.ledger.move(
-            goal.id,
-            goal.run_id or "",
-            loaded.seen,
-            status_move(goal, goal.run_id or "", to, reason, mover),
-        )
+    if goal.status == to:
+        return context.records.goal(goal.id)
+    return _moved(context, loaded, to, reason, {"how": how} if how else {"by": context.who})
+
+
+def _moved(
+    context: ClosingContext, loaded: LoadedGoal, to: NonTerminal, reason: str, mover: dict[str, str]
+) -> LoadedGoal:
+    """The goal after its status was set, on the record."""
+    goal, run_id = loaded.goal, loaded.goal.run_id or ""
+    context.ledger.move(goal.id, run_id, loaded.seen, status_move(goal, run_id, to, reason, mover))
     return context.records.goal(goal.id)
 
 
@@ -173,10 +171,7 @@ def pause_goal(
         known = paused(goal)
         if known is not None and (known.reason, known.by) == (reason, context.who):
             return loaded
-        run_id = goal.run_id or ""
-        move = status_move(goal, run_id, PAUSED_STATUS, reason, {"by": context.who})
-        context.ledger.move(goal.id, run_id, loaded.seen, move)
-        return context.records.goal(goal.id)
+        return _moved(context, loaded, PAUSED_STATUS, reason, {"by": context.who})
     return shift_status(context, loaded.goal.id, PAUSED_STATUS, reason)
 
 
