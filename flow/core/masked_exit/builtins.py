@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from flow.core.masked_exit.programs import OTHER
+from flow.core.masked_exit.shell import constructs
 from flow.core.masked_exit.states import (
     SOME,
     State,
@@ -202,9 +203,9 @@ class Builtins:
 
 
 def _assigned(node: ShellNode) -> set[str]:
-    names = {node.words[0] or ""} if node.kind == "assign" else set()
-    return names.union(*map(_assigned, node.parts))
+    """The variables that a trap's body assigns."""
+    return {part.words[0] or "" for part in constructs(node) if part.kind == "assign"}
 
 
 def _exits(node: ShellNode) -> bool:
-    return node.words[:1] == ("exit",) or any(map(_exits, node.parts))
+    return any(part.words[:1] == ("exit",) for part in constructs(node))

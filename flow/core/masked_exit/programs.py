@@ -201,7 +201,7 @@ def _lenient(word: str | None) -> bool:
 
 
 def _lenient_setting(name: str, value: str) -> bool:
-    """Whether a variable passed to make does the same (``make SHELL=/bin/true test``)."""
+    """Whether a variable given to make is such a word (``make SHELL=/bin/true test``)."""
     if name in MAKE_FLAGS:
         return lenient_flags(value)
     if name == ".SHELLFLAGS":  # with -n a shell runs nothing
@@ -210,7 +210,7 @@ def _lenient_setting(name: str, value: str) -> bool:
 
 
 def lenient_flags(value: str) -> bool:
-    """Whether a value of ``MAKEFLAGS`` does the same; its first word needs no hyphen."""
+    """Whether ``MAKEFLAGS`` has such a word; its first one needs no hyphen."""
     if "\0" in value:  # the shell computes it (-j$(nproc))
         return False
     words = value.split()
@@ -306,9 +306,7 @@ def alone(words: tuple[str | None, ...]) -> Statuses:
     name = base_name(words[0].lstrip("\\"))
     if name in TESTS:
         return constant_test((name, *words[1:]))
-    if silenced(words) is not None:
-        return ZERO
-    if name in CANNOT_FAIL:
+    if silenced(words) is not None or name in CANNOT_FAIL:
         return ZERO
     if name == "false":
         return OTHER

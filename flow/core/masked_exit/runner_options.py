@@ -39,16 +39,16 @@ _SUBCOMMANDS = {
     ),
     "codecept": ("dry-run",),
 }  # fmt: skip
-"""Their first words of the same kind."""
+"""Operands with which a runner runs no test, where they come first."""
 _GRADLE_VALUES = {"--tests", "-p", "--project-dir", "-b", "-c", "-I", "--init-script", "-g"}
 """Options of gradle that take the next word."""
 _OF_ALL = ("--help", "--version")
-"""Such options of all runners."""
+"""Options with which no runner runs a test."""
 _OF_RUNNERS = (
     "--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--listTests",
     "--list-tests", "--dry-run",
 )  # fmt: skip
-"""Such options of all runners that run tests themselves."""
+"""Options with which no runner that itself runs tests runs one."""
 
 
 def starts_if_there(runner: Runner) -> bool:
@@ -66,8 +66,7 @@ def option_without_tests(runner: Runner) -> str:
     if first in ("mvn", "gradle") and not tests_by_name(target.replace("surefire:", "")):
         return ""
     more = _OF_RUNNERS if runner.form else ()
-    options = (*_OPTIONS.get(runner.form, ()), *_OPTIONS.get(first, ()), *more)
-    options += _OF_ALL
+    options = (*_OPTIONS.get(runner.form, ()), *_OPTIONS.get(first, ()), *more, *_OF_ALL)
     word = next(operands(runner.words[1:]), ("", ""))[0]
     if word in _SUBCOMMANDS.get(first, ()):
         return word

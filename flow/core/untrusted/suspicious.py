@@ -7,6 +7,7 @@ them to people. The patterns are in :mod:`flow.core.untrusted.injections`.
 
 from __future__ import annotations
 
+import codecs
 import re
 from html import unescape
 from unicodedata import category, normalize
@@ -111,7 +112,7 @@ def _decoded(line: str) -> Iterator[str]:
     if _BACKWARDS.search(line):
         yield line[::-1]
     if _ROTATED.search(line):
-        yield line.translate(_ROT13)
+        yield codecs.encode(line, "rot13")
 
 
 def _decoded_texts(decode: Callable[[str], bytes], run: str) -> Iterator[str]:
@@ -128,11 +129,6 @@ def _character(match: re.Match[str]) -> str:
     return chr(code) if code < 0x110000 else ""
 
 
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-_ROT13 = str.maketrans(
-    _ALPHABET + _ALPHABET.upper(),
-    _ALPHABET[13:] + _ALPHABET[:13] + (_ALPHABET[13:] + _ALPHABET[:13]).upper(),
-)
 _WORDS = ("instruction", "verdict", "achieved", "ignore", "disregard", "judge", "evaluator")
 _BACKWARDS = re.compile("|".join(word[::-1] for word in _WORDS), re.IGNORECASE)
-_ROTATED = re.compile("|".join(word.translate(_ROT13) for word in _WORDS), re.IGNORECASE)
+_ROTATED = re.compile("|".join(codecs.encode(word, "rot13") for word in _WORDS), re.IGNORECASE)
