@@ -314,18 +314,11 @@ def _new_baseline(
     return tools.with_named(goal, following) if asks_anew else following
 
 
-def _change_lines(made: AmendmentPlan) -> list[str]:
-    """The changes as lines."""
-    said = [clip(str(change), 500) for change in made.changes[:MOST_CHANGES]]
-    more = len(made.changes) - MOST_CHANGES
-    return [*said, f"and {more} more"] if more > 0 else said
-
-
-def _difference_lines(made: AmendmentPlan) -> list[str]:
-    """The changed lines for the history; cut if there are many or if they are long."""
-    said = [clip(line, 500) for line in made.difference[:MOST_LINES]]
-    more = len(made.difference) - MOST_LINES
-    return [*said, f"and {more} more lines"] if more > 0 else said
+def _recorded_lines(rows: Sequence[object], most: int, others: str) -> list[str]:
+    """The first ``most`` rows as lines, each cut if it is long, and the number of the others."""
+    lines = [clip(str(row), 500) for row in rows[:most]]
+    more = len(rows) - most
+    return [*lines, f"and {more} {others}"] if more > 0 else lines
 
 
 def _told(word: PersonsWord, how: str, reason: str | None) -> dict[str, Any]:
@@ -341,8 +334,8 @@ def _event(made: AmendmentPlan, told: Mapping[str, Any]) -> dict[str, Any]:
         **told,
         "criteria": list(made.anew),
         "turn": made.loaded.goal.turns_evaluated,
-        "changes": _change_lines(made),
-        "difference": _difference_lines(made),
+        "changes": _recorded_lines(made.changes, MOST_CHANGES, "more"),
+        "difference": _recorded_lines(made.difference, MOST_LINES, "more lines"),
         "from_sha256": made.before,
         "contract_sha256": made.contract,
     }
@@ -354,7 +347,7 @@ def _artifact(made: AmendmentPlan, told: Mapping[str, Any], asked: str) -> Artif
         {
             "goal_id": made.goal.id,
             "class": made.kind,
-            "changes": _change_lines(made) or "none",
+            "changes": _recorded_lines(made.changes, MOST_CHANGES, "more") or "none",
             "from": made.before,
             "to": made.contract,
             "criteria": list(made.anew) or "none",

@@ -60,42 +60,34 @@ RUBRIC_NAME = RUN_ID
 """A rubric's file name without its ending, as in a goal's criterion and in ``--rubric``."""
 
 
-def _check(allowed: IdPattern, value: object, what: str, shape: str) -> str:
-    if isinstance(value, str) and allowed.fits(value):
-        return value
-    raise at_key(what, value).invalid(
-        f"{value!r:.80} is not {'an' if what[0] in 'aeiou' else 'a'} {what}",
-        f"use {shape}",
-        code="invalid_id",
-    )
+def _checked(allowed: IdPattern, what: str, shape: str) -> Callable[[object], str]:
+    """A function that returns a value that fits, and raises :class:`InputError` for any other."""
+
+    def checked(value: object) -> str:
+        if isinstance(value, str) and allowed.fits(value):
+            return value
+        raise at_key(what, value).invalid(
+            f"{value!r:.80} is not {'an' if what[0] in 'aeiou' else 'a'} {what}",
+            f"use {shape}",
+            code="invalid_id",
+        )
+
+    return checked
 
 
-def goal_id(value: object) -> str:
-    """Return ``value`` if it is a goal id; raise :class:`InputError` otherwise."""
-    return _check(
-        GOAL_ID, value, "goal id", "lower-case letters, digits and hyphens, at most 64 characters"
-    )
-
-
-def run_id(value: object) -> str:
-    """Return ``value`` if it is a run id; raise :class:`InputError` otherwise."""
-    return _check(
-        RUN_ID,
-        value,
-        "run id",
-        "letters, digits, '_', '.' and '-', starting with a letter or digit, without '..', "
-        "at most 128 characters",
-    )
-
-
-def evidence_id(value: object) -> str:
-    """Return ``value`` if it is an evidence id; raise :class:`InputError` otherwise."""
-    return _check(
-        EVIDENCE_ID,
-        value,
-        "evidence id",
-        "lower-case letters, digits, '_' and '-', at most 200 characters",
-    )
+_FILE_NAME = (
+    "letters, digits, '_', '.' and '-', starting with a letter or digit, without '..', "
+    "at most 128 characters"
+)
+goal_id = _checked(
+    GOAL_ID, "goal id", "lower-case letters, digits and hyphens, at most 64 characters"
+)
+run_id = _checked(RUN_ID, "run id", _FILE_NAME)
+evidence_id = _checked(
+    EVIDENCE_ID, "evidence id", "lower-case letters, digits, '_' and '-', at most 200 characters"
+)
+criterion_id = _checked(CRITERION_ID, "criterion id", "a prefix and a number, like AC2")
+rubric_name = _checked(RUBRIC_NAME, "rubric's name", _FILE_NAME)
 
 
 def folded_evidence_id(value: object) -> object:
@@ -106,19 +98,3 @@ def folded_evidence_id(value: object) -> object:
     if isinstance(value, str) and value.isascii() and EVIDENCE_ID.fits(value.lower()):
         return value.lower()
     return value
-
-
-def criterion_id(value: object) -> str:
-    """Return ``value`` if it is a criterion id; raise :class:`InputError` otherwise."""
-    return _check(CRITERION_ID, value, "criterion id", "a prefix and a number, like AC2")
-
-
-def rubric_name(value: object) -> str:
-    """Return ``value`` if it is a rubric's name; raise :class:`InputError` otherwise."""
-    return _check(
-        RUBRIC_NAME,
-        value,
-        "rubric's name",
-        "letters, digits, '_', '.' and '-', starting with a letter or digit, without '..', "
-        "at most 128 characters",
-    )
