@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.ports import GoalPort
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError, StorageError
@@ -89,7 +90,7 @@ def _plan_document(
     }
 
 
-class ClosedRunsPort(Protocol):
+class ClosedRunsPort(GoalPort, Protocol):
     """The runs of a checkout, to be cleared or archived."""
 
     @property
@@ -98,9 +99,6 @@ class ClosedRunsPort(Protocol):
 
     def every_goal(self) -> Sequence[Goal]:
         """The goals of all files; raises the error of one that cannot be read: it may be open."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
 
     def run_ids(self) -> Sequence[str]:
         """The runs that are here."""

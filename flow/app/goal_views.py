@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.ports import Records
+from flow.app.ports import GoalPort, Records
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import past
@@ -32,7 +32,7 @@ class ViewRecords(Records, Protocol):
         """The paths of what judges said in a run, the newest first."""
 
 
-class ViewPort(Protocol):
+class ViewPort(GoalPort, Protocol):
     """Interface of showing goals to the checkout."""
 
     @property
@@ -58,9 +58,6 @@ class ViewPort(Protocol):
 
     def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
         """Every goal's summary, and the faults of those that cannot be read."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
 
     def is_pending(self, goal_id: str) -> bool:
         """Whether a change of the goal was decided and not carried out."""

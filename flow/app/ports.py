@@ -257,6 +257,13 @@ class ClosingLedger(TurnLedger, Protocol):
         """Put another contract in the place of the goal's; the live proposal is withdrawn."""
 
 
+class GoalPort(Protocol):
+    """The goals of a checkout."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` if there is none."""
+
+
 class Records(Protocol):
     """The reading side of a checkout's ledger."""
 
@@ -381,6 +388,17 @@ class TrustRecord(Protocol):
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
         """The contract that was trusted last."""
+
+
+class TrustingPort(Protocol):
+    """The user's trust in the contracts of a checkout."""
+
+    @property
+    def trust_ledger(self) -> TrustRecord:
+        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
 
 
 class Check(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,3 +67,10 @@ class ClosingContext(NamedTuple):
         """A goal, after what a killed command had decided about it is carried out."""
         self.ledger.finish(goal_id)
         return self.records.goal(goal_id)
+
+
+class ClosingPort(Protocol):
+    """The deciding of terminal transitions in a checkout."""
+
+    def closing_context(self) -> ClosingContext:
+        """The context in which a terminal transition of the goal would be decided."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.ports import GoalPort
 from flow.core.evidence.imported import IMPORTER, TYPES, CheckReport, Format, body_of
 from flow.core.evidence.model import Evidence, evidence_document
 from flow.core.goal import ids
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.evidence.freshness import Freshness
-    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
 
@@ -30,7 +30,7 @@ class ImportedReport(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class ImportPort(Protocol):
+class ImportPort(GoalPort, Protocol):
     """Interface of an import to the checkout."""
 
     @property
@@ -39,9 +39,6 @@ class ImportPort(Protocol):
 
     def now(self) -> str:
         """The time."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
 
     def run_of(self, goal_id: str) -> str:
         """The run a goal writes to; :class:`StateError` if it has none yet."""

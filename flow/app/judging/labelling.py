@@ -7,6 +7,8 @@ only if a judge's opinion was part of the proposal.
 from __future__ import annotations
 
 from flow.app.evaluation import proposals
+from flow.app.evaluation.closing_context import ClosingPort
+from flow.app.ports import GoalPort
 from flow.app.transitions import closing
 from flow.core.goal import ids
 from flow.core.judging.rubric.calibration import Label, believed
@@ -16,11 +18,9 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protoco
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.persons_word import PersonsWord
-    from flow.core.goal.loaded import LoadedGoal
 
 LabelSource = Literal["calibrate", "confirm", "clear"]
 
@@ -54,18 +54,12 @@ class LabelRecord(Protocol):
         """The labels of one judge, by the name that it has in evidence."""
 
 
-class LabellingPort(Protocol):
+class LabellingPort(GoalPort, ClosingPort, Protocol):
     """Interface of labelling to the checkout. Every method may raise :class:`FlowError`."""
 
     @property
     def records(self) -> Records:
         """The records of goals."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """The goal as it is now."""
-
-    def closing_context(self) -> ClosingContext:
-        """The context in which a terminal transition of the goal would be decided."""
 
     def label_log(self) -> LabelRecord:
         """The user's own record of labels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.ports import GoalPort
 from flow.app.stop.sight import CheckoutMemory, GoalSessions, SessionPort
 from flow.app.transitions.closing import refuse_closed
 from flow.core.goal import ids
@@ -13,7 +14,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
 
     NoteEvent = Callable[[str | None, str, Mapping[str, Any]], None]
@@ -27,7 +27,7 @@ class ClaimMemory(CheckoutMemory, Protocol):
         """Forget a goal; False if none was known."""
 
 
-class ClaimPort(SessionPort, Protocol):
+class ClaimPort(SessionPort, GoalPort, Protocol):
     """Interface of claiming and forgetting goals to the checkout."""
 
     @property
@@ -37,9 +37,6 @@ class ClaimPort(SessionPort, Protocol):
     @property
     def checkout_notes(self) -> ClaimMemory:
         """The memory in the state folder; raises :class:`FlowError` if that is unusable."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
 
 
 def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -> Goal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import red_first
 from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.evaluate import chosen_criteria
+from flow.app.ports import GoalPort
 from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
 from flow.core.evidence import red_first as base_facts
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from flow.core.settings import LoadedSettings
 
 
-class BaseRunsPort(Protocol):
+class BaseRunsPort(GoalPort, Protocol):
     """Interface of running a goal's commands on its base commit to the checkout."""
 
     @property
@@ -31,9 +32,6 @@ class BaseRunsPort(Protocol):
 
     def finish(self, goal_id: str) -> None:
         """Carry out what was decided about a goal."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
 
     def take_settings_of(self, *run_ids: str | None) -> None:
         """Use the settings that were in force when these runs began."""

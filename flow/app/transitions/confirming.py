@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
+from flow.app.evaluation.closing_context import ClosingPort
 from flow.app.evaluation.goal_rules import deciding_snapshot, difference, goal_boundary, own_files
 from flow.app.evaluation.proposals import counted_once, live_proposal
 from flow.app.evaluation.values import ProofObservation
+from flow.app.ports import GoalPort, TrustingPort
 from flow.app.transitions import closing as transitions_closing
 from flow.app.transitions.beside import OpenGoalsPort, others_open
 from flow.core.boundary import rules as bounds
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import Evaluated
-    from flow.app.ports import TrustRecord
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
@@ -52,21 +53,8 @@ class TrustedContract(NamedTuple):
     contract: Mapping[str, Any]
 
 
-class ConfirmPort(OpenGoalsPort, Protocol):
+class ConfirmPort(OpenGoalsPort, GoalPort, ClosingPort, TrustingPort, Protocol):
     """Interface of the Confirm question to the checkout."""
-
-    @property
-    def trust_ledger(self) -> TrustRecord:
-        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
-
-    def closing_context(self) -> ClosingContext:
-        """The context in which a terminal transition of the goal would be decided."""
-
-    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the contract may run here, and why or why not."""
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The run's events about its contract, oldest first."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.closing_context import ClosingPort
+from flow.app.ports import GoalPort
 from flow.core import layout
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from flow.app.evaluation.closing_context import ClosingContext
-    from flow.core.goal.loaded import LoadedGoal
 
 
 class LifecycleChange(NamedTuple):
@@ -45,14 +44,8 @@ class LifecycleLedger(Protocol):
         """
 
 
-class LifecyclePort(Protocol):
+class LifecyclePort(GoalPort, ClosingPort, Protocol):
     """Interface of writing a lifecycle block to the checkout."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
-
-    def closing_context(self) -> ClosingContext:
-        """The context in which a person's command is decided."""
 
     @property
     def ledger(self) -> LifecycleLedger:

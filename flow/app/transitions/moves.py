@@ -6,7 +6,7 @@ from flow.app.evaluation import protected_files
 from flow.app.evaluation.goal_rules import deciding_snapshot
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
-from flow.app.ports import Approval, Artifact, CriterionUpdate, status_move
+from flow.app.ports import Approval, Artifact, CriterionUpdate, TrustingPort, status_move
 from flow.app.transitions.beside import OpenGoalsPort, refuse_beside_active
 from flow.app.transitions.closing import refuse_closed
 from flow.app.transitions.create import lint_goal
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
-    from flow.app.ports import TrustRecord
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.drafting.defaults import GoalDefaults
@@ -45,7 +44,7 @@ GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
 
 
-class BeginPort(OpenGoalsPort, Protocol):
+class BeginPort(OpenGoalsPort, TrustingPort, Protocol):
     """Interface of starting a draft to the checkout."""
 
     def persons_context(self) -> ClosingContext:
@@ -54,15 +53,8 @@ class BeginPort(OpenGoalsPort, Protocol):
     def knows_defaults(self, digest: str) -> bool:
         """Whether the user trusts the repository's file of defaults as it is."""
 
-    @property
-    def trust_ledger(self) -> TrustRecord:
-        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
-
     def record_trust(self, goal: Goal, how: str) -> None:
         """Trust the goal's contract as it is."""
-
-    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the goal's commands may run here, and why or why not."""
 
 
 def begin(

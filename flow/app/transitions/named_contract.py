@@ -7,6 +7,7 @@ proposed until a person trusts the new contract.
 
 from __future__ import annotations
 
+from flow.app.ports import GoalPort
 from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.tool_calls.speaker import Speaker, is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
@@ -42,14 +43,11 @@ class AmendUntrusted(Protocol):
         """``before`` is that contract, ``digest`` its own; ``how`` the option that names one."""
 
 
-class NamedContractPort(SpeakerPort, Protocol):
+class NamedContractPort(SpeakerPort, GoalPort, Protocol):
     """Interface of ``--trust-digest`` to the checkout."""
 
     def notes(self, kind: Literal["contracts"]) -> GoalNotes:
         """The contracts that were named first; :class:`FlowError` without a state folder."""
-
-    def load(self, goal_id: str) -> LoadedGoal:
-        """A goal; :class:`InputError` if there is none."""
 
     def take_contract(self, digest: str | None) -> None:
         """Trust this contract for as long as the process runs."""
