@@ -104,8 +104,10 @@ def record_judgement(case: JudgeCase, judgement: Judgement, to: Keep) -> KeptSid
 def _opinion_document(
     judgement: Judgement, tally: Tally, sidecars: Sequence[str]
 ) -> dict[str, Any]:
-    usages = [row.usage for row in judgement.ballots]
-    documents = [row.document for row in judgement.delegated]
+    calls = [
+        *(row.document for row in judgement.delegated),
+        *(row.usage._asdict() for row in judgement.ballots),
+    ]
     return {
         "verdict": tally.verdict,
         "confidence": tally.confidence,
@@ -126,18 +128,8 @@ def _opinion_document(
             {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage_document(c.usage)}
             for c in judgement.canaries
         ],
-        "cost_usd": _rounded_total(
-            [
-                *(document.get("cost_usd") for document in documents),
-                *(usage.cost_usd for usage in usages),
-            ]
-        ),
-        "duration_seconds": _rounded_total(
-            [
-                *(document.get("duration_seconds") for document in documents),
-                *(usage.duration_seconds for usage in usages),
-            ]
-        ),
+        "cost_usd": _rounded_total([call.get("cost_usd") for call in calls]),
+        "duration_seconds": _rounded_total([call.get("duration_seconds") for call in calls]),
     }
 
 
