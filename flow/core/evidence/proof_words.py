@@ -25,7 +25,7 @@ from flow.core.evidence.proof_tables import (
 from flow.core.masked_exit.programs import MAKES, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
 from flow.core.masked_exit.runner_words import package_script
-from flow.core.masked_exit.shell import base_name, plain_words
+from flow.core.masked_exit.shell import base_name, has_wildcard, plain_words
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -431,7 +431,7 @@ class _ProofFinder:
                 self._file(path)
 
     def _file(self, path: str) -> None:
-        plain = not _folder_glob(path) or self._disk.kind(path) == "file"
+        plain = not has_wildcard(path) or self._disk.kind(path) == "file"
         self.patterns.append(literal_pattern(path) if plain else path)
         real = self._disk.real(path)
         if real is not None:
@@ -529,19 +529,15 @@ def joined_path(folder: str, word: str) -> str | None:
         return None
     path = posixpath.normpath(posixpath.join(folder, word))
     first = path.split("/", 1)[0]
-    if first in ("..", ".git", ".flow") or (_folder_glob(path) and why_not(path) is not None):
+    if first in ("..", ".git", ".flow") or (has_wildcard(path) and why_not(path) is not None):
         return None
     return path
-
-
-def _folder_glob(path: str) -> bool:
-    return any(sign in path for sign in "*?[")
 
 
 def _named_anew(path: str, *, runner: bool) -> bool:
     """Whether the word of a missing path was meant as a path."""
     plain = _SUFFIX.search(path) is not None
-    return plain if not _folder_glob(path) else runner or "/" in path
+    return plain if not has_wildcard(path) else runner or "/" in path
 
 
 def _test_like(path: str) -> bool:

@@ -9,7 +9,7 @@ import itertools
 import re
 
 from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, runner_of
-from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_words
+from flow.core.masked_exit.shell import LAST, ShellNode, base_name, has_wildcard, plain_words
 
 Statuses = frozenset[int]
 """The possible ends of a command: 0, another status (1), or both."""
@@ -258,7 +258,7 @@ def constant_test(words: tuple[str | None, ...]) -> Statuses:
     """The ends of ``test``, ``[``, ``[[`` or ``((`` if no file and no variable decides."""
     kind, *operands = words
     given = [word for word in operands if word is not None]
-    if len(given) != len(operands) or not given or (kind == "[[" and _pattern(given[-1])):
+    if len(given) != len(operands) or not given or (kind == "[[" and has_wildcard(given[-1])):
         return EITHER
     if kind in ("((", "let"):
         plain = len(given) == 1 and given[0].isascii() and given[0].isdigit()
@@ -270,10 +270,6 @@ def constant_test(words: tuple[str | None, ...]) -> Statuses:
     if len(given) == 2 and given[0] in ("-n", "-z"):
         return ZERO if bool(given[1]) == (given[0] == "-n") else OTHER
     return _compared(*given) if len(given) == 3 else EITHER
-
-
-def _pattern(word: str) -> bool:
-    return any(sign in word for sign in "*?[")
 
 
 _ORDERS = {

@@ -94,6 +94,11 @@ def base_name(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
+def has_wildcard(word: str) -> bool:
+    """Whether the shell may expand a plain word to the names of files, or read it as a pattern."""
+    return any(sign in word for sign in "*?[")
+
+
 def plain_command(node: ShellNode) -> ShellNode:
     """A command without the prefixes that :func:`plain_words` removes."""
     words = plain_words(node.words)

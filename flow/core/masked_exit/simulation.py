@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.core.masked_exit.commands import Commands
 from flow.core.masked_exit.programs import is_filter
-from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_command
+from flow.core.masked_exit.shell import LAST, ShellNode, base_name, has_wildcard, plain_command
 from flow.core.masked_exit.states import (
     FAILED,
     MOST_DEPTH,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 30_000
 MOST_STATES = 400
-_WILD = frozenset("*?[")
 
 
 def process(
@@ -194,7 +193,7 @@ class Shell(Commands):
 
     def _for(self, node: ShellNode, states: States) -> Iterable[State]:
         name, *items = node.words
-        plain = [item for item in items if item is not None and not _WILD & set(item)]
+        plain = [item for item in items if item is not None and not has_wildcard(item)]
         if len(plain) == len(items) <= 20 and len(node.source) > 1:
             states = frozenset(state._replace(status=0) for state in states)
             turns: Iterable[str] = plain
