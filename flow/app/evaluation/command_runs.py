@@ -200,13 +200,14 @@ def _measurement_of(
         outcome = "failed"
         reason = f"it {_blame(blamed)}"
     protected_document, protected_limitations = protected_difference(facts)
-    limitations = (
+    all_limitations = (
         *criterion.limitations,
         *result.limitations,
         *_base_limitations(facts, criterion),
         *protected_limitations,
         ONLY_EXIT,
     )
+    limitations = tuple(dict.fromkeys(all_limitations))
     document = evidence_document(
         id=f"evidence-{criterion.id.lower()}-eval-{turn}",
         goal=goal.id,
@@ -222,23 +223,14 @@ def _measurement_of(
             "reason": reason or None,
             "attribution": result.attribution,
             "proves": [criterion.id],
-            "limitations": list(dict.fromkeys(limitations)),
+            "limitations": list(limitations),
             **run_fields(facts.subject, criterion, result),
             "protected_changes": protected_document,
         },
     )
-    row = Measurement(
-        criterion.id,
-        outcome,
-        result.exit_code,
-        result.result,
-        reason,
-        tuple(document["evidence"]["limitations"]),
-        None,
-        None,
-        result.output.sha256 if result.output else None,
-    )
-    return row, document
+    row = Measurement(criterion.id, outcome, result.exit_code, result.result, reason, limitations)
+    digest = result.output.sha256 if result.output else None
+    return row._replace(output_sha256=digest), document
 
 
 def _base_limitations(facts: Facts, criterion: Criterion) -> tuple[str, ...]:

@@ -31,9 +31,8 @@ def verdict(
     )
     results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
-    unhindered = facts.proposable and not request.no_proposal
-    unhindered = unhindered and not evaluation.measurement.not_fresh
-    may_propose = not request.only and not request.dry_run and unhindered
+    in_part = request.only or request.dry_run or evaluation.measurement.not_fresh
+    may_propose = facts.proposable and not request.no_proposal and not in_part
     needed = [result for result in results if result.criterion_id in required]
     grounds = explain.VerdictGrounds(decision, needed, report, evaluation.opinion)
     remarks = _remarks(evaluation, request, may_propose=may_propose)

@@ -177,18 +177,16 @@ class Measurement(NamedTuple):
     result: str | None
     reason: str
     limitations: tuple[str, ...]
-    evidence_id: str | None
-    evidence_ref: str | None
-    output_sha256: str | None
+    evidence_id: str | None = None
+    evidence_ref: str | None = None
+    output_sha256: str | None = None
     blamed: bool = False
     """Whether it changed what only Flow or a person may change: a failure in any case."""
 
     @classmethod
     def not_run(cls, criterion: Criterion, reason: str) -> Measurement:
         """Of a criterion whose command did not run, and why."""
-        return cls(
-            criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
-        )
+        return cls(criterion.id, "not_run", None, None, reason, criterion.limitations)
 
     @classmethod
     def recorded(cls, criterion_id: str, evidence: Evidence, path: str) -> Measurement:
