@@ -28,8 +28,8 @@ def run(
     """Run the commands; each one's evidence is on disk before the next result is handled.
 
     With ``request.reuse`` only those whose evidence does not fit the files any more, with
-    ``request.only_fresh`` none. With
-    ``tools.seconds_left`` those known to be fast go first, and what does not fit is left out.
+    ``request.only_fresh`` none. With ``tools.seconds_left`` those known to be fast go first, and
+    what does not fit is left out.
     """
     criteria, reused, seconds = _planned_runs(facts, request, only, tools)
     rows = {c.id: _not_run(c) for c in facts.loaded.goal.criteria} | reused
@@ -89,11 +89,8 @@ def discount(
 ) -> None:
     """Record that these sidecars count for nothing: files changed while they were measured.
 
-    The reader of the ledger refuses them from then on
-    (:meth:`~flow.adapters.ledger.reader.FileRecords.counted`).
-
-    They carry the stamp from before the commands. If the files were put back, it would fit again;
-    hence this record.
+    They carry the stamp from before the commands, which would fit again if the files were put
+    back. From then on :meth:`~flow.adapters.ledger.reader.FileRecords.counted` refuses them.
     """
     for evidence_id in ids:
         tools.ledger.discount(facts.loaded.goal.id, facts.run_id, evidence_id, moved)

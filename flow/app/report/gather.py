@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion, Goal
 
+    ResultsAt = Callable[[int], Mapping[str, ReportedResult]]
+    """A verdict's rows by criterion, if it is of this turn; else nothing."""
+
 TAILS = 300
 """Outputs of results that did not pass whose end is read, the newest first."""
 _OPEN = ("failed", "inconclusive")
@@ -66,15 +69,9 @@ def _own_verdict(
     return None if is_handed_in(verdict, newest) else verdict
 
 
-class _DetailedVerdict(Protocol):
-    """A verdict's rows by criterion, at its turn; nothing if Flow has not recorded one."""
-
-    def __call__(self, turn: int) -> Mapping[str, ReportedResult]: ...
-
-
 def with_details(
     port: RecordPort, outputs: OutputReader, verdict: Mapping[str, Any] | None
-) -> _DetailedVerdict:
+) -> ResultsAt:
     """The rows of the newest verdict, with what the record says beside them."""
 
     def rows_at(turn: int) -> Mapping[str, ReportedResult]:
@@ -101,7 +98,7 @@ def compose(
     document: Mapping[str, Any],
     evidence: Sequence[Evidence],
     *,
-    verdict: _DetailedVerdict,
+    verdict: ResultsAt,
     tail: Callable[[ReportedResult, Evidence], ReportedResult],
     cards: CardPort,
     chain: RecordChain,
