@@ -19,6 +19,7 @@ from flow.adapters.chain import event_log
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
+from flow.adapters.git.trees import repo_key
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import measuring, reader
 from flow.adapters.user_state import settings, trust
@@ -182,7 +183,7 @@ def _own_settings(scene: Scene, data: bytes) -> None:
 
 def _trust(scene: Scene, data: bytes) -> None:
     scene.write(TRUST, data)
-    ledger = trust.TrustLedger(scene.state, trust.repo_key(f"{scene.top}/.git", scene.top), "/x")
+    ledger = trust.TrustLedger(scene.state, repo_key(f"{scene.top}/.git", scene.top), "/x")
     goal, _ = formats.read_goal(scene.read(GOAL_FILE), file="x")
     newest = ledger.newest(GOAL)
     assert newest is None or (newest.goal_id == GOAL and newest.repo == f"{scene.top}/.git")

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from flow.adapters.baseline import pinned
-from flow.adapters.git import repository as git
+from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.worktree.change_set import snapshot
 from flow.core.boundary.by_products import subject_tree
 from flow.core.boundary.changes import Baseline, Snapshot
@@ -132,8 +132,8 @@ class GitBox:
     # --- asking Flow ---
 
     @property
-    def repo(self) -> git.Repo:
-        found = git.find_repo(str(self.top))
+    def repo(self) -> Repo:
+        found = find_repo(str(self.top))
         assert found is not None
         return found
 

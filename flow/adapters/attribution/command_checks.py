@@ -12,7 +12,8 @@ import re
 
 from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse_shell, syntax_tree
 from flow.adapters.contracts.text import dotted_path
-from flow.adapters.process.tool import find_program, run_tool
+from flow.adapters.process.environment import find_program
+from flow.adapters.process.tool import run_tool
 from flow.adapters.verification.runner import FALLBACK_BASH
 from flow.adapters.verification.supervisor import cannot_be_malformed
 from flow.core.attribution.pipes import PipePart, cannot_pass

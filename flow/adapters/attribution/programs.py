@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from flow.adapters.process.tool import find_program
+from flow.adapters.process.environment import find_program
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 

@@ -14,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import PathChange
 
 MOST_FILES = 1000

@@ -14,7 +14,7 @@ from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
-from flow.adapters.process.tool import find_program
+from flow.adapters.process.environment import find_program
 from flow.adapters.worktree.contents import hashed
 from flow.core.attribution.echoed import is_shell_text
 from flow.core.boundary.by_products import cache_root
@@ -33,7 +33,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline, PathChange
     from flow.core.evidence.proof_words import Watched
     from flow.core.goal.model import Goal

@@ -9,6 +9,8 @@ from flow.adapters.attribution.proof_files import recorded
 from flow.adapters.baseline.tree import require_commit
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
+from flow.adapters.git.find import read_regular
+from flow.adapters.git.run import git, usable
 from flow.adapters.user_state.written_files import with_plain_ends
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
@@ -25,7 +27,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.worktree.change_set import WorktreeState
     from flow.adapters.worktree.trees import Mark
     from flow.core.boundary.changes import PathChange
@@ -142,10 +144,10 @@ def _named_commit(repo: Repo, ref: str, head: str) -> str | None:
 
 def base_commit(repo: Repo, ref: str | None) -> str:
     """The merge-base of HEAD with ``ref``; the empty tree's id if HEAD has no commit yet."""
-    repository.usable(repo)
+    usable(repo)
     head = repository.head_commit(repo)
     if head is None:
-        algorithm = repository.git(repo, "rev-parse", "--show-object-format").strip()
+        algorithm = git(repo, "rev-parse", "--show-object-format").strip()
         return repository.EMPTY_TREES[64 if algorithm == b"sha256" else 40]
     name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else default_base(repo)
     if other is None:
@@ -335,10 +337,10 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
     base, worktree = change.base, change.worktree
     if base is None or worktree is None or base.mode != worktree.mode:
         return False
-    disk = repository.read_regular(
+    disk = read_regular(
         os.path.join(os.fsencode(repo.top), os.fsencode(change.path)), limit=_COMPARED
     )
-    blob = repository.git(repo, "cat-file", "blob", base.digest)
+    blob = git(repo, "cat-file", "blob", base.digest)
     if disk is None or entry_digest(worktree) == entry_digest(base):
         return False
     stored = with_plain_ends(blob)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.adapters.baseline.pinned import only_converted
 from flow.adapters.git import repository
+from flow.adapters.git.run import git
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
@@ -19,7 +20,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
 
 def restore(
@@ -51,15 +52,13 @@ def restore(
 
 def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
     """The ignore files of the commit's tree, by path."""
-    listing = repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
+    listing = git(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
     rules: dict[str, str] = {}
     for row in listing.split(b"\0"):
         entry, _, path = row.partition(b"\t")
         mode, _, rest = entry.partition(b" ")
         if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
-            blob = repository.git(
-                repo, "cat-file", "blob", rest.rpartition(b" ")[2].decode("ascii")
-            )
+            blob = git(repo, "cat-file", "blob", rest.rpartition(b" ")[2].decode("ascii"))
             name = path.decode("utf-8", "surrogateescape")
             rules[name] = blob.decode("utf-8", "surrogateescape")
     return rules

@@ -11,6 +11,7 @@ from flow.adapters.baseline import work_folder
 from flow.adapters.baseline.links import KEY, BaseLinks, copy_links
 from flow.adapters.fs import files
 from flow.adapters.git import repository
+from flow.adapters.git.run import git
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import CheckEvents
 from flow.core import layout
@@ -22,7 +23,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.app.ports import Check, CheckResult
 
 NO_LINKS = BaseLinks()
@@ -125,9 +126,7 @@ class BaseRunner:
         if self._commit in repository.EMPTY_TREES.values():
             return ()
         try:
-            data = repository.git(
-                self._repo, "cat-file", "blob", f"{self._commit}:{RULE_FILE}", ok=(0,)
-            )
+            data = git(self._repo, "cat-file", "blob", f"{self._commit}:{RULE_FILE}", ok=(0,))
         except GitError:
             return ()  # there are none
         files.replace(self._work, RULE_FILE, data, sync=False)

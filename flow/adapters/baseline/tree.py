@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
+from flow.adapters.git.find import read_regular, submodule_repo
+from flow.adapters.git.run import git, git_own, usable
 from flow.core.text.display import names, visible
 from flow.errors import GitError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING
@@ -22,7 +24,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
 FOLDERS = ("info", "objects/info", "objects/pack", "refs/heads", "refs/tags")
 EXCLUDED = "/.flow/runs/\n"
@@ -56,7 +58,7 @@ def make_checkout(
 
 def require_commit(repo: Repo, commit: str) -> None:
     """Raise :class:`GitError` if ``commit`` is not in the repository."""
-    repository.usable(repo)
+    usable(repo)
     if commit in repository.EMPTY_TREES.values() or repository.commit_of(repo, commit) is not None:
         return
     shallow = repository.is_shallow(repo)
@@ -82,15 +84,15 @@ def _check_out(
     _write_file(own, "info/exclude", EXCLUDED)
     _write_file(own, "objects/info/alternates", _objects(repo) + "\n")
     _write_file(own, "packed-refs", _references(repo))
-    shallow = repository.read_regular(os.path.join(repo.common_dir or "", "shallow"))
+    shallow = read_regular(os.path.join(repo.common_dir or "", "shallow"))
     if shallow:
         _write_file(own, "shallow", shallow.decode("ascii", "replace"))
     if empty:
         yield "The base is empty: there was no commit yet when the goal began."
         return
     for words in (("read-tree", commit), ("checkout-index", "--all", "--index", "--force", "-q")):
-        repository.git_own(own, folder, *words, timeout=seconds_left())
-    listing = repository.git_own(own, folder, "ls-files", "--stage", "-z", timeout=seconds_left())
+        git_own(own, folder, *words, timeout=seconds_left())
+    listing = git_own(own, folder, "ls-files", "--stage", "-z", timeout=seconds_left())
     absent = []
     for row in listing.split(b"\0")[:-1]:
         entry, _, name = row.partition(b"\t")
@@ -115,7 +117,7 @@ def _submodule(
     """
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
-    submodule = repository.submodule_repo(place) if plain and depth else None
+    submodule = submodule_repo(place) if plain and depth else None
     try:
         present = submodule is not None and repository.commit_of(submodule, commit) is not None
     except GitError:
@@ -145,7 +147,7 @@ def _objects(repo: Repo) -> str:
 def _references(repo: Repo) -> str:
     """The references, as they are now; none if git is not sure of them."""
     try:
-        listing = repository.git(repo, "for-each-ref", "--format=%(objectname) %(refname)")
+        listing = git(repo, "for-each-ref", "--format=%(objectname) %(refname)")
     except GitError:
         return ""
     lines = listing.decode("utf-8", "surrogateescape").splitlines()
@@ -156,7 +158,7 @@ def _has_filter(folder: str, path: str) -> bool:
     name = os.path.join(folder, path)
     if os.path.islink(name):
         return False
-    return b"filter=" in (repository.read_regular(name, limit=_ATTRIBUTES) or b"")
+    return b"filter=" in (read_regular(name, limit=_ATTRIBUTES) or b"")
 
 
 def _write_file(own: str, name: str, text: str) -> None:

@@ -25,7 +25,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
 COMMITS_LIMIT = 100_000
 """Most commits with a trailer that are read."""

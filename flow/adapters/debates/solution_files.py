@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flow.adapters.debates.reports import solution_name
 from flow.adapters.fs import inputs
-from flow.adapters.git import repository
+from flow.adapters.git.run import git
 from flow.adapters.judges import evidence_files, subjects
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import FencedPart
@@ -161,7 +161,7 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     reasons: dict[bytes, str] = {}
     if where.repo is not None and paths:
         asked = b"".join(path + b"\0" for path in paths)
-        told = repository.git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
+        told = git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
         reasons = dict.fromkeys(told.split(b"\0")[:-1], "file(s) ignored by git")
     reports = os.fsencode(where.reports_dir.strip("/")) + b"/"
     reasons.update((path, "report(s) of a judge") for path in paths if path.startswith(reports))

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from flow.core.evidence.imported import Format
     from flow.core.evidence.model import Outcome
 
-__all__ = ["LIMIT", "detect_format", "read_report"]
-
 _ROOTS = ("testsuites", "testsuite")
 _DEPTH = 50
 _NUMBERS = ("tests", "failures", "errors", "skipped", "disabled")

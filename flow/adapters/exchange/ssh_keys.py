@@ -10,7 +10,8 @@ import binascii
 import os
 
 from flow.adapters.fs import inputs, temporary
-from flow.adapters.process.tool import clean_environment, run_tool
+from flow.adapters.process.environment import clean_environment
+from flow.adapters.process.tool import run_tool
 from flow.app.exchange.envelopes import Signature, SignatureCheck
 from flow.core.text.display import visible
 from flow.errors import OutsideError, at_key, in_file

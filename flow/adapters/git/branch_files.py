@@ -9,6 +9,7 @@ import os
 
 from flow.adapters.git import repository
 from flow.adapters.git.blobs import batch_answers
+from flow.adapters.git.find import read_regular
 from flow.adapters.git.run import git, usable
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -56,7 +57,7 @@ def _loose_heads(common: str) -> dict[str, str]:
         for name in names:
             path = os.path.join(folder, name)
             if not name.endswith(".lock"):
-                text = repository.read_regular(path) or b""
+                text = read_regular(path) or b""
                 heads[os.path.relpath(path, top)] = text.decode("ascii", "replace").strip()
     return heads
 

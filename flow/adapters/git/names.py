@@ -17,6 +17,8 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flow.adapters.git.find import Repo
+
 REMOTES = "refs/remotes/"
 ORIGIN_HEAD = "refs/remotes/origin/HEAD"
 
@@ -38,7 +40,7 @@ class _Bearer(NamedTuple):
     commit: str
 
 
-def resolve(repo: repository.Repo, name: str, *, key: str) -> str | None:
+def resolve(repo: Repo, name: str, *, key: str) -> str | None:
     """The id of the commit that ``name`` means; None if it means none.
 
     ``name`` is a branch, remote branch, tag or commit, with git's suffixes (``main~2``). Raises
@@ -61,13 +63,13 @@ def resolve(repo: repository.Repo, name: str, *, key: str) -> str | None:
     return repository.commit_of(repo, thing + rest)
 
 
-def remote_default(repo: repository.Repo) -> str | None:
+def remote_default(repo: Repo) -> str | None:
     """The remote's default branch as a full name, if ``origin/HEAD`` leads to one of its own."""
     target = repository.symbolic_target(repo, ORIGIN_HEAD)
     return target if target and not _leads_out(repo, ORIGIN_HEAD) else None
 
 
-def by_id(repo: repository.Repo, text: str) -> str | None:
+def by_id(repo: Repo, text: str) -> str | None:
     """The whole id of the commit whose id begins with ``text``; None unless exactly one does.
 
     No reference and no file in ``.git`` of that name is taken for it.
@@ -82,7 +84,7 @@ def by_id(repo: repository.Repo, text: str) -> str | None:
     )  # as ``git describe`` does
 
 
-def _bearer(repo: repository.Repo, name: str, key: str) -> _Bearer | None:
+def _bearer(repo: Repo, name: str, key: str) -> _Bearer | None:
     """The first reference or commit with a name that has no suffix."""
     if _PSEUDO.fullmatch(name) or _SUFFIX.match(name):
         commit = repository.commit_of(repo, name)  # ``@{-1}``, ``:/words``: git's own notation
@@ -99,7 +101,7 @@ def _bearer(repo: repository.Repo, name: str, key: str) -> _Bearer | None:
     return bearers[0] if bearers else None
 
 
-def _bearers(repo: repository.Repo, name: str, key: str) -> Iterator[_Bearer]:
+def _bearers(repo: Repo, name: str, key: str) -> Iterator[_Bearer]:
     for full in _references(repo, name):
         if _leads_out(repo, full):
             raise at_key(key, name).invalid(
@@ -115,7 +117,7 @@ def _bearers(repo: repository.Repo, name: str, key: str) -> Iterator[_Bearer]:
         yield _Bearer(commit, commit)
 
 
-def _references(repo: repository.Repo, name: str) -> list[str]:
+def _references(repo: Repo, name: str) -> list[str]:
     """The full names of the references with this name: branch, remote branch, tag, others."""
     if _NO_NAME.search(name):
         return []
@@ -128,14 +130,14 @@ def _references(repo: repository.Repo, name: str) -> list[str]:
     return there + [f for f in (f"refs/tags/{name}", f"refs/{name}") if _is_there(repo, f)]
 
 
-def _is_there(repo: repository.Repo, full: str) -> bool:
+def _is_there(repo: Repo, full: str) -> bool:
     return (
         repository.symbolic_target(repo, full) is not None
         or repository.read_ref(repo, full) is not None
     )
 
 
-def _leads_out(repo: repository.Repo, full: str) -> bool:
+def _leads_out(repo: Repo, full: str) -> bool:
     """Whether a reference leads to one of another kind, or of another remote."""
     kind = "/".join(full.split("/")[: 3 if full.startswith(REMOTES) else 2]) + "/"
     for _ in range(5):

@@ -1,58 +1,25 @@
-"""The one place that talks to git: references and history, and access to finding and calling.
+"""References and history of a repository.
 
-:func:`find_repo` and :func:`git` come from ``git/find`` and ``git/run``; other modules take them
-from here. Facts that git's files show are read there without a process: the branch, HEAD, a
-reference. GitPython answers questions about history (:func:`history`); it is imported there only,
-since that costs about 100 ms.
+Facts that git's files show are read there without a process: the branch, HEAD, a reference.
+GitPython answers questions about history (:func:`history`); it is imported there only, since that
+costs about 100 ms.
 """
 
 from __future__ import annotations
 
 import os
 
-from flow.adapters.git.find import Repo, find_repo, read_regular, submodule_repo
+from flow.adapters.git.find import Repo, read_regular
 from flow.adapters.git.run import (
     CONFIG,
     TIME_LIMIT,
     environment,
     failed,
     git,
-    git_in,
-    git_own,
-    refusal,
     usable,
-    user_config,
 )
 from flow.errors import GitError
 from flow.startup.typing import NamedTuple
-
-__all__ = [
-    "EMPTY_TREES",
-    "Logged",
-    "Repo",
-    "checked_out",
-    "commit_of",
-    "current_branch",
-    "find_repo",
-    "git",
-    "git_in",
-    "git_own",
-    "head_commit",
-    "history",
-    "is_ancestor",
-    "is_id",
-    "is_shallow",
-    "listed_files",
-    "merge_bases",
-    "packed_refs",
-    "read_ref",
-    "read_regular",
-    "refusal",
-    "submodule_repo",
-    "symbolic_target",
-    "usable",
-    "user_config",
-]
 
 EMPTY_TREES = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.git import repository
 from flow.adapters.git.find import read_regular
+from flow.adapters.git.run import user_config
 from flow.startup import re
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
 _ALL = None
 _NONE: frozenset[bytes] = frozenset()
@@ -107,7 +107,7 @@ def digests(repo: Repo) -> dict[str, str]:
 def _in_force(repo: Repo) -> str:
     """The digest of every setting that is in force and counts, as git reads them."""
     counted = []
-    for entry in repository.user_config(repo, "-z", "--list").split(b"\0"):
+    for entry in user_config(repo, "-z", "--list").split(b"\0"):
         section, _, rest = entry.partition(b"\n")[0].partition(b".")
         keys = HARMLESS.get(section.lower(), _NONE)
         if keys is not None and rest.rpartition(b".")[2].lower() not in keys:

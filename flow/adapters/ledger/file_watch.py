@@ -37,7 +37,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
     Vouches = Callable[[str, str, str], bool]
     """Whether the state folder has this SHA-256 for a run's file of that name."""

@@ -17,7 +17,7 @@ from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.user_state.written_files import OwnRecord, WrittenFile
     from flow.core.boundary.changes import Baseline, Changes, ContentState, PathChange
 

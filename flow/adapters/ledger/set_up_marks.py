@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.core.boundary.changes import Baseline, Changes, ContentState, PathChange
 

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from flow.adapters.process.tool import find_program
+from flow.adapters.process.environment import find_program
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import os
 import time
 
 from flow.adapters.process.child import InterruptHeld, end_group, start, status_of
-from flow.adapters.process.environment import clean_environment, find_program, locate
+from flow.adapters.process.environment import locate
 from flow.adapters.process.loop import BoundedBytes, Child, Loop, attend
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.process.child import Program
-
-__all__ = ["ToolResult", "clean_environment", "find_program", "run_tool"]
 
 COULD_NOT_START = 127
 TIMED_OUT = 124

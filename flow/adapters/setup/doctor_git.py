@@ -7,7 +7,7 @@ import re
 
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository as git_repository
-from flow.adapters.git.run import environment
+from flow.adapters.git.run import environment, git, refusal, user_config
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
@@ -17,7 +17,7 @@ from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.setup.doctor_report import DoctorReport
 
 OLDEST_GIT = (2, 30)
@@ -47,7 +47,7 @@ _LOCAL: tuple[tuple[str, str, str], ...] = (
 def program(report: DoctorReport, repo: Repo | None) -> None:
     """Check the git program itself; never one inside the checkout."""
     if repo is not None:
-        git_repository.refusal(repo)  # after this its folders are not searched for git
+        refusal(repo)  # after this its folders are not searched for git
     result = run_tool(
         ("git", "--version"), cwd=os.path.abspath(os.sep), env=environment(), timeout=10
     )
@@ -72,9 +72,9 @@ def program(report: DoctorReport, repo: Repo | None) -> None:
 def repository(report: DoctorReport, repo: Repo) -> None:
     """Check the repository's state and settings."""
     why = "without git the path boundary is inconclusive, and nothing is ever proposed"
-    refusal = git_repository.refusal(repo)
-    if refusal is not None:
-        report.found(refusal, why, "make git work here; git status says what it needs")
+    refused = refusal(repo)
+    if refused is not None:
+        report.found(refused, why, "make git work here; git status says what it needs")
         return
     try:
         for problem in worktree_guards.problems(repo):
@@ -105,9 +105,7 @@ def repository(report: DoctorReport, repo: Repo) -> None:
 
 
 def _settings(report: DoctorReport, repo: Repo) -> None:
-    parts = git_repository.user_config(repo, "--list", "--show-scope", "-z").decode(
-        "utf-8", "replace"
-    )
+    parts = user_config(repo, "--list", "--show-scope", "-z").decode("utf-8", "replace")
     words = parts.split("\0")[:-1]
     ok = "Flow's own calls switch it off; if you do not know it: "
     for scope, entry in zip(words[::2], words[1::2], strict=False):
@@ -132,9 +130,7 @@ def _settings(report: DoctorReport, repo: Repo) -> None:
 
 
 def _replaced(report: DoctorReport, repo: Repo) -> None:
-    output = git_repository.git(
-        repo, "for-each-ref", "--count=20", "--format=%(refname)", "refs/replace/"
-    )
+    output = git(repo, "for-each-ref", "--count=20", "--format=%(refname)", "refs/replace/")
     refs = output.decode("utf-8", "replace").split()
     if refs:
         report.found(

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flow.adapters.chain.pinned_heads import PinnedHeads
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.ledger.writer import FileLedger
-    from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
     from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
 
 
 Mark = Literal["failed", "undecided"]

@@ -18,7 +18,7 @@ import re
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
-from flow.adapters.process.tool import find_program
+from flow.adapters.process.environment import find_program
 from flow.core import layout
 from flow.core.stop.hosts import event_name
 from flow.core.text.display import visible

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
-from flow.adapters.git.repository import find_repo, refusal
+from flow.adapters.git.find import find_repo
+from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import repo_key, shared_dir
 from flow.adapters.setup.undo import SetUpRecord
 from flow.adapters.user_state import settings
@@ -17,7 +18,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.user_state.settings import LoadedSettings
+    from flow.core.settings import LoadedSettings
 
 
 class SetUpPlace:

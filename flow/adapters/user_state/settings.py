@@ -21,8 +21,6 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["JUDGE_CONFIG", "LOCAL", "OWN", "PROJECT", "LoadedSettings", "load"]
-
 LOCAL, PROJECT = layout.SETTINGS_LOCAL, layout.SETTINGS_PROJECT
 OWN = "~/.claude/settings.flow.json"
 JUDGE_CONFIG = "judge-config.json"

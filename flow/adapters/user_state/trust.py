@@ -20,9 +20,7 @@ from flow.adapters.fs.state_folder import (
     real_path,
     refuse_inside,
     show,
-    state_dir,
 )
-from flow.adapters.git.trees import repo_key
 from flow.core.goal import ids
 from flow.core.layout import DEFAULTS
 from flow.errors import RefusedError, StorageError, at_key, in_file
@@ -36,8 +34,6 @@ if TYPE_CHECKING:
     from flow.core.settings import Settings
     from flow.core.standing.table import Doubt
     from flow.core.tool_calls.speaker import Speaker
-
-__all__ = ["LEDGER", "TrustEntry", "TrustLedger", "repo_key", "state_dir", "trusted"]
 
 LEDGER = "goal-trust.jsonl"
 LOCK = "goal-trust.lock"

@@ -18,6 +18,7 @@ import time
 from itertools import chain, islice
 
 from flow.adapters.git import repository
+from flow.adapters.git.run import refusal, usable
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.scan import Ignored, ScanRequest, settled_scan
 from flow.core.boundary.changes import (
@@ -37,7 +38,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.worktree.scan import Scan
     from flow.core.boundary.changes import Changes, TimesByPath
 
@@ -66,7 +67,7 @@ def snapshot(
     now = Snapshot(None, None, (), {}, (), began=time.time_ns())
     problems: list[str] = []
     try:
-        repository.usable(repo)
+        usable(repo)
         head, branch = repository.checked_out(repo)
         now = now._replace(head=head, branch=branch)
         now = now._replace(guards=guards(repo))
@@ -141,7 +142,7 @@ def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
     """Whether an error comes from a base that this repository does not hold (any more)."""
     base = baseline.base_commit
     try:
-        if base is None or not repository.is_id(base) or repository.refusal(repo) is not None:
+        if base is None or not repository.is_id(base) or refusal(repo) is not None:
             return None
         if base in repository.EMPTY_TREES.values() or repository.commit_of(repo, base) is not None:
             return None

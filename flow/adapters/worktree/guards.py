@@ -7,6 +7,8 @@ import time
 
 from flow.adapters.git import repository
 from flow.adapters.git import settings as git_settings
+from flow.adapters.git.find import read_regular
+from flow.adapters.git.run import git, usable, user_config
 from flow.core.boundary.guards import ALL_KINDS, KINDS, SHALLOW
 from flow.errors import in_file
 from flow.startup.sha import sha256
@@ -15,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
 
 _UNDER_WAY = (
     ("MERGE_HEAD", "a merge is under way"),
@@ -44,7 +46,7 @@ def guards(repo: Repo) -> dict[str, str]:
     to, ``info/{exclude,attributes,grafts,sparse-checkout}``, the user's own ignore rules, the
     sources of history and objects, settings, and replace refs. Names that are absent have no entry.
     """
-    git_dir, common = repository.usable(repo), repo.common_dir or ""
+    git_dir, common = usable(repo), repo.common_dir or ""
     hooks = os.path.join(common, "hooks")
     digests: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hook_digests(hooks, "hooks"))}
     digests.update(_beside_hooks(hooks))
@@ -54,14 +56,14 @@ def guards(repo: Repo) -> dict[str, str]:
     places["objects/info/alternates"] = os.path.join(common, "objects", "info", "alternates")
     places.update((f"~/.config/git/{name}", os.path.join(users, name)) for name in _USERS)
     for name, path in places.items():
-        data = repository.read_regular(path)
+        data = read_regular(path)
         if data is not None:
             digests[name] = sha256(data).hexdigest()
     for name in _INFO:
         for place, prefix in ((common, ""), (git_dir, "worktree ")):
             if place == git_dir and git_dir == common and prefix:
                 continue
-            data = repository.read_regular(os.path.join(place, "info", name))
+            data = read_regular(os.path.join(place, "info", name))
             if data is not None:
                 digests[f"{prefix}info/{name}"] = sha256(data).hexdigest()
     elsewhere = hooks_path(repo)
@@ -77,7 +79,7 @@ def guards(repo: Repo) -> dict[str, str]:
 
 def problems(repo: Repo) -> tuple[str, ...]:
     """Reasons why git's view of this checkout is not settled now. Locks are never removed."""
-    git_dir = repository.usable(repo)
+    git_dir = usable(repo)
     texts = [text for name, text in _UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))]
     for name in _LOCKS:
         path = os.path.join(git_dir, name)
@@ -115,7 +117,7 @@ def hook_digest(path: str | None, data: bytes | None = None) -> str:
     mode = "x" if os.access(path, os.X_OK) else "-"
     link = os.readlink(path) if os.path.islink(path) else ""
     text = f"{mode} {link} ".encode("utf-8", "surrogateescape")
-    return sha256(text + (repository.read_regular(path) or b"")).hexdigest()
+    return sha256(text + (read_regular(path) or b"")).hexdigest()
 
 
 def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
@@ -136,7 +138,7 @@ def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
             if count > _MOST:
                 raise in_file(folder).git(f"more than {_MOST} files lie below it")
             path = os.path.join(place, name)
-            data = repository.read_regular(path) or b""
+            data = read_regular(path) or b""
             yield f"hooks, beside: {os.path.relpath(path, folder)}", sha256(data).hexdigest()
 
 
@@ -147,10 +149,10 @@ def hooks_path(repo: Repo) -> str | None:
     cannot be quoted or continued over lines, so searching for the word is enough.
     """
     places = git_settings.places(repo).values()
-    text = b"".join(repository.read_regular(place) or b"" for place in places).lower()
+    text = b"".join(read_regular(place) or b"" for place in places).lower()
     if b"hookspath" not in text and b"include" not in text:
         return None
-    value = repository.user_config(repo, "-z", "--get-all", "core.hooksPath").split(b"\0")
+    value = user_config(repo, "-z", "--get-all", "core.hooksPath").split(b"\0")
     return value[-2].decode("utf-8", "backslashreplace") if len(value) > 1 else None
 
 
@@ -158,9 +160,7 @@ def _replace_refs(repo: Repo) -> str:
     common = repo.common_dir or ""
     if os.path.isdir(os.path.join(common, "reftable")):
         shape = "--format=%(refname) %(objectname)"
-        return repository.git(repo, "for-each-ref", shape, "refs/replace/").decode(
-            "utf-8", "replace"
-        )
+        return git(repo, "for-each-ref", shape, "refs/replace/").decode("utf-8", "replace")
     refs = {}
     for line in repository.packed_refs(common).splitlines():
         value, _, name = line.decode("utf-8", "replace").partition(" ")
@@ -169,6 +169,6 @@ def _replace_refs(repo: Repo) -> str:
     for place, _, names in os.walk(os.path.join(common, "refs", "replace")):
         for name in names:
             path = os.path.join(place, name)
-            value = (repository.read_regular(path) or b"").decode("utf-8", "replace").strip()
+            value = (read_regular(path) or b"").decode("utf-8", "replace").strip()
             refs[os.path.relpath(path, common)] = value
     return "\n".join(f"{value} {name}" for name, value in sorted(refs.items()))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.git import repository
+from flow.adapters.git.find import Repo, read_regular
+from flow.adapters.git.run import git_in, user_config
 from flow.adapters.worktree.cache import folders_above
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import GitError, StorageError, in_file
@@ -99,7 +100,7 @@ class Rules:
         names = [
             b"./" + path.rstrip(b"/") for path in paths
         ]  # a leading ./ makes ":(x)" a plain name
-        _, output = repository.git_in(
+        _, output = git_in(
             git_dir,
             top,
             "-c",
@@ -137,15 +138,13 @@ def _unusable(place: str, error: OSError) -> StorageError:
     )
 
 
-def outer_rules(repo: repository.Repo) -> dict[str, str]:
+def outer_rules(repo: Repo) -> dict[str, str]:
     """The rules outside the working tree: ``info/exclude`` and ``core.excludesFile``."""
     rules = {}
     exclude = read_rules(os.path.join(repo.common_dir or "", "info", "exclude"))
     if exclude is not None:
         rules[EXCLUDE] = exclude
-    named = repository.user_config(
-        repo, "-z", "--type=path", "--get-all", "core.excludesFile"
-    ).split(b"\0")
+    named = user_config(repo, "-z", "--type=path", "--get-all", "core.excludesFile").split(b"\0")
     if len(named) > 1:
         path = os.path.join(repo.top, os.fsdecode(named[-2]))
     else:
@@ -164,7 +163,7 @@ def read_rules(path: str | bytes, *, follow: bool = True) -> str | None:
     """
     if not follow and os.path.islink(path):
         return None
-    data = repository.read_regular(path, limit=SIZE_LIMIT + 1)
+    data = read_regular(path, limit=SIZE_LIMIT + 1)
     if data is None:
         return None
     if len(data) > SIZE_LIMIT:

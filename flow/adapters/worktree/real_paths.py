@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import PathChange
 
 _LOOP = b"loop"  # no real path: those are absolute

@@ -7,6 +7,8 @@ import time
 from itertools import chain
 
 from flow.adapters.git import repository
+from flow.adapters.git.find import read_regular
+from flow.adapters.git.run import refusal, usable
 from flow.adapters.worktree.cache import Table, hashed_entry, is_packed_link
 from flow.adapters.worktree.guards import problems
 from flow.adapters.worktree.ignore import Rules, outer_rules
@@ -21,7 +23,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.worktree.look_ahead import LookAhead
     from flow.adapters.worktree.submodule_commits import CommittedStates
     from flow.core.boundary.changes import Deciding
@@ -181,9 +183,7 @@ def _staged_entries(
 
 def _index_digest(repo: Repo) -> str:
     """Digest of the index; empty if there is none of an ordinary size and whole by itself."""
-    data = repository.read_regular(
-        os.path.join(repository.usable(repo), "index"), limit=_INDEX_LIMIT
-    )
+    data = read_regular(os.path.join(usable(repo), "index"), limit=_INDEX_LIMIT)
     if not data or len(data) == _INDEX_LIMIT or _may_be_split(data):
         return ""
     return sha256(data).hexdigest()
@@ -204,7 +204,7 @@ def _may_be_split(data: bytes) -> bool:
 
 def _index_stamp(repo: Repo) -> tuple[int, ...]:
     try:
-        status = os.lstat(os.path.join(repository.usable(repo), "index"))
+        status = os.lstat(os.path.join(usable(repo), "index"))
     except FileNotFoundError:
         return ()
     except OSError as error:
@@ -317,7 +317,7 @@ class _RepositoryScan:
         """
         depth, prefix = self._depth + 1, self._prefix + path + b"/"
         too_deep = "submodules lie too deep in each other"
-        problem: object = too_deep if depth > _DEPTH else repository.refusal(repo)
+        problem: object = too_deep if depth > _DEPTH else refusal(repo)
         if problem is None:
             try:
                 head = repository.head_commit(repo)

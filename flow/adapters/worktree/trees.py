@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.git import repository
+from flow.adapters.git.run import git, usable
 from flow.adapters.worktree.cache import Table
 from flow.core.boundary.by_products import tree_digest
 from flow.core.boundary.changes import ContentState, PathChange
@@ -12,7 +13,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline, Changes
 
     Mark = Callable[[list[PathChange], Baseline], list[PathChange] | Changes]
@@ -30,7 +31,7 @@ def listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it."""
     if base in repository.EMPTY_TREES.values():
         return Table.of_listing(base, ())
-    output = repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", base)
+    output = git(repo, "ls-tree", "-r", "-z", "--full-tree", base)
     return Table.of_listing(base, _listed(output, prefix))
 
 
@@ -52,7 +53,7 @@ def against_tree(
     other = head or repository.EMPTY_TREES[len(base)]
     if other == base:
         return {}
-    output = repository.git(
+    output = git(
         repo, "diff-tree", "-r", *_RAW, "--ignore-submodules=dirty", "--no-relative", base, other
     )
     return {path: entry for path, entry, _ in _raw_entries(output) if _counted(path, prefix)}
@@ -66,7 +67,7 @@ def against_index(
     ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` overrules the
     checkout's configuration of submodules, and looks at their staged commits only.
     """
-    output = repository.git(
+    output = git(
         repo,
         "diff-index",
         "--cached",
@@ -110,7 +111,7 @@ def commit_tree(
     if base is None or not repository.is_id(base) or not repository.is_id(commit):
         return None
     try:
-        repository.usable(repo)
+        usable(repo)
         if repository.commit_of(repo, commit) != commit:
             return None
         changes = changed_between(repo, base, commit)

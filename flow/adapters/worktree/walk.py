@@ -13,6 +13,7 @@ import os
 import stat
 
 from flow.adapters.git import repository
+from flow.adapters.git.find import Repo, submodule_repo
 from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.folder_look import look_at, renamed_at
@@ -78,7 +79,7 @@ class Walk:
         self.ignored_files: dict[bytes, bytes] = {}
         self.ignored_others: dict[bytes, ContentState] = {}
         """Like ``files`` and ``others``, for ignored paths that a denied pattern names."""
-        self.submodules: dict[bytes, repository.Repo] = {}
+        self.submodules: dict[bytes, Repo] = {}
         self.untouched: set[bytes] = set()
         """Submodules that are not checked out."""
         self.set_aside: list[bytes] = []
@@ -306,14 +307,14 @@ class Walk:
 
     def _nested_head(self, folder: bytes) -> str:
         try:
-            repo = repository.submodule_repo(os.fsdecode(self._top + folder))
+            repo = submodule_repo(os.fsdecode(self._top + folder))
             return (repository.head_commit(repo) if repo is not None else None) or ""
         except GitError:
             return ""
 
     def _submodule(self, path: bytes, odd: list[bytes]) -> None:
         folder = os.fsdecode(self._top + path)
-        repo = repository.submodule_repo(folder)
+        repo = submodule_repo(folder)
         if repo is not None:
             self._seen.add(path)
             self.submodules[path] = repo

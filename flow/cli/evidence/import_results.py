@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.exchange import import_formats
+from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import inputs
 from flow.app import goal_views
 from flow.app.exchange.imports import import_report
@@ -42,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Record the report."""
     context = Context()
-    data = inputs.read(args.FILE, "FILE", limit=import_formats.LIMIT)
+    data = inputs.read(args.FILE, "FILE", limit=LIMIT)
     name = "standard input" if args.FILE == "-" else os.path.basename(args.FILE)
     done = import_report(
         Importing(context),

@@ -6,8 +6,9 @@ import os
 import sys
 
 from flow.adapters.git.run import environment
+from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.speaker import is_terminal
-from flow.adapters.process.tool import clean_environment, run_tool
+from flow.adapters.process.tool import run_tool
 from flow.cli.output import Output, screen_of
 from flow.core.standing.items import InboxChange, InboxItem, changes
 from flow.errors import Interrupted

@@ -6,7 +6,7 @@ import os
 
 from flow.adapters.fs import clock
 from flow.adapters.fs.state_folder import state_dir
-from flow.adapters.git.repository import find_repo
+from flow.adapters.git.find import find_repo
 from flow.adapters.judges import subjects
 from flow.adapters.judges.choice import JudgeChoice, random_nonce
 from flow.adapters.judges.result_formats import result_format

@@ -10,7 +10,7 @@ import pytest
 from flow.adapters.baseline import tree as baseline_tree
 from flow.adapters.baseline import work_folder
 from flow.adapters.fs import locks
-from flow.adapters.git import repository
+from flow.adapters.git.find import find_repo
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import GitError, StorageError
 from tests.support import GitRepo
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 def made(repo: GitRepo, folder: Path, commit: str | None = None, seconds: float = 60) -> list[str]:
     """Check out; what it says."""
-    found = repository.find_repo(os.fspath(repo.path))
+    found = find_repo(os.fspath(repo.path))
     assert found is not None
     folder.mkdir()
     return list(
@@ -119,7 +119,7 @@ def test_no_time_left(repo: GitRepo, tmp_path: Path, started: int) -> None:
     """Git is not started once the time is over, however fast it would have been."""
     repo.commit("one", leaf="leaf\n")
     times = iter([60.0] * started + [0.0])
-    found = repository.find_repo(os.fspath(repo.path))
+    found = find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(GitError) as caught:
         baseline_tree.make_checkout(
@@ -133,7 +133,7 @@ def test_git_takes_longer_than_there_is_time(
     repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo.commit("one", leaf="leaf\n")
-    found = repository.find_repo(os.fspath(repo.path))
+    found = find_repo(os.fspath(repo.path))
     assert found is not None
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
@@ -155,7 +155,7 @@ def test_a_folder_that_cannot_be_written(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit("one")
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text("in the way")
-    found = repository.find_repo(os.fspath(repo.path))
+    found = find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(StorageError) as caught:
         baseline_tree.make_checkout(

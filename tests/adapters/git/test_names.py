@@ -9,7 +9,7 @@ import pytest
 
 from flow.adapters.baseline import pinned
 from flow.adapters.git import names as git_names
-from flow.adapters.git import repository
+from flow.adapters.git.find import Repo, find_repo
 from flow.errors import InputError
 from tests.support.gitbox import GitBox
 
@@ -26,8 +26,8 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
     return made
 
 
-def found(box: GitBox) -> repository.Repo:
-    repo = repository.find_repo(str(box.top))
+def found(box: GitBox) -> Repo:
+    repo = find_repo(str(box.top))
     assert repo is not None
     return repo
 

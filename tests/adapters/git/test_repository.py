@@ -12,7 +12,8 @@ from flow.adapters.baseline import pinned as baseline_pinned
 from flow.adapters.baseline.restored import restore
 from flow.adapters.baseline.tree import make_checkout
 from flow.adapters.git import repository
-from flow.adapters.git.run import failed
+from flow.adapters.git.find import Repo, find_repo
+from flow.adapters.git.run import failed, git
 from flow.core.boundary.changes import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
@@ -26,8 +27,8 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
     return made
 
 
-def found(path: Path) -> repository.Repo:
-    repo = repository.find_repo(str(path))
+def found(path: Path) -> Repo:
+    repo = find_repo(str(path))
     assert repo is not None
     return repo
 
@@ -37,7 +38,7 @@ def found(path: Path) -> repository.Repo:
 
 def test_found_from_any_folder_and_through_links(box: GitBox) -> None:
     top = os.path.realpath(box.top)
-    expected = repository.Repo(top, f"{top}/.git", f"{top}/.git")
+    expected = Repo(top, f"{top}/.git", f"{top}/.git")
     assert found(box.top) == expected
     assert found(box.path("src/lib")) == expected
     assert found(box.top / ".git/hooks") == expected
@@ -77,14 +78,14 @@ def test_bare_and_absent_repositories(tmp_path: Path, box: GitBox) -> None:
     bare = tmp_path / "bare.git"
     bare.mkdir()
     box.git("init", "-q", "--bare", cwd=bare)
-    assert repository.find_repo(str(bare)) is None
+    assert find_repo(str(bare)) is None
     (bare / ".flow").mkdir()
     repo = found(bare)
     assert repo.git_dir is None
     assert "bare" in (repo.problem or "")
     plain = tmp_path / "plain/deep/er"
     plain.mkdir(parents=True)
-    assert repository.find_repo(str(plain)) is None
+    assert find_repo(str(plain)) is None
     (tmp_path / "plain/.flow").mkdir()
     assert found(plain).top == os.path.realpath(tmp_path / "plain")
     assert repository.head_commit(found(plain)) is None
@@ -96,7 +97,7 @@ def test_a_git_file_that_leads_nowhere(tmp_path: Path) -> None:
     repo = found(tmp_path)
     assert repo.git_dir is None
     with pytest.raises(GitError, match="leads to no git directory"):
-        repository.git(repo, "status")
+        git(repo, "status")
 
 
 def test_an_empty_git_folder_is_none(box: GitBox) -> None:
@@ -109,14 +110,14 @@ def test_an_empty_git_folder_is_none(box: GitBox) -> None:
 
 def test_a_failure_and_a_message_are_errors(box: GitBox) -> None:
     with pytest.raises(GitError, match="failed"):
-        repository.git(found(box.top), "rev-parse", "--verify", "nothing-here")
+        git(found(box.top), "rev-parse", "--verify", "nothing-here")
     with pytest.raises(GitError):
-        repository.git(found(box.top), "no-such-command")
+        git(found(box.top), "no-such-command")
 
 
 def test_messages_cannot_drive_a_terminal(box: GitBox) -> None:
     with pytest.raises(GitError) as caught:
-        repository.git(found(box.top), "ls-tree", "\x1b[2Jevil")
+        git(found(box.top), "ls-tree", "\x1b[2Jevil")
     assert "\x1b" not in str(caught.value)
 
 
@@ -125,7 +126,7 @@ def test_a_git_in_the_checkout_is_not_started(box: GitBox, monkeypatch: pytest.M
     fake.chmod(0o755)
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f"{box.path('bin')}:.:bin:{path}")
-    assert repository.git(found(box.top), "rev-parse", "HEAD").strip()
+    assert git(found(box.top), "rev-parse", "HEAD").strip()
     assert not box.path("ran").exists()
 
 
@@ -142,13 +143,13 @@ def test_git_speaks_one_language_whatever_the_locale(
     for name in ("LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"):
         monkeypatch.setenv(name, "de_DE.UTF-8")
     monkeypatch.setenv("TZ", "Pacific/Apia")
-    assert repository.git(repo, "status") == b"C.UTF-8,,,,\n"
+    assert git(repo, "status") == b"C.UTF-8,,,,\n"
 
 
 def test_no_git_at_all(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(box.outer))
     with pytest.raises(GitError, match="git") as caught:
-        repository.git(found(box.top), "rev-parse", "HEAD")
+        git(found(box.top), "rev-parse", "HEAD")
     assert "PATH" in str(caught.value)
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from flow.adapters.process import child as process_child
 from flow.adapters.process import tool as process_tool
-from flow.adapters.process.environment import GIT_LOCAL
-from flow.adapters.process.tool import ToolResult, clean_environment, find_program, run_tool
+from flow.adapters.process.environment import GIT_LOCAL, clean_environment, find_program
+from flow.adapters.process.tool import ToolResult, run_tool
 from tests.support.patience import LONG, eventually, long_enough
 
 if TYPE_CHECKING:

@@ -14,8 +14,10 @@ from typing import Any, Self
 import pytest
 
 from flow.adapters.fs import state_folder
+from flow.adapters.fs.state_folder import state_dir
+from flow.adapters.git.trees import repo_key
 from flow.adapters.user_state import trust
-from flow.adapters.user_state.trust import TrustLedger, repo_key, state_dir, trusted
+from flow.adapters.user_state.trust import TrustLedger, trusted
 from flow.core.settings import Settings
 from flow.errors import InputError, RefusedError, StorageError
 from tests.support.patience import LONG

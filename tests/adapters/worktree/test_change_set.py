@@ -16,6 +16,7 @@ import pytest
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository
+from flow.adapters.git.find import find_repo
 from flow.adapters.git.repository import EMPTY_TREES
 from flow.adapters.worktree import change_set as worktree_change_set
 from flow.adapters.worktree import contents as worktree_contents
@@ -1543,7 +1544,7 @@ def test_a_submodule_and_its_own_checkout_have_a_cache_each(box: GitBox) -> None
     box.commit("a goal's file", cwd=inside)
     box.git("add", "vendor/sub")
     box.commit_staged()
-    own = repository.find_repo(str(inside))
+    own = find_repo(str(inside))
     assert own is not None
 
     def look() -> dict[str, int]:
@@ -1641,13 +1642,13 @@ def test_what_git_does_not_track_takes_little_memory(
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The subcommand of each question about trees and index that git is asked."""
     words_asked: list[str] = []
-    git = worktree_trees.repository.git
+    git = worktree_trees.git
 
     def counted(repo: Any, *words: str, **more: Any) -> Any:
         words_asked.append(words[0])
         return git(repo, *words, **more)
 
-    monkeypatch.setattr(worktree_trees.repository, "git", counted)
+    monkeypatch.setattr(worktree_trees, "git", counted)
     return words_asked
 
 

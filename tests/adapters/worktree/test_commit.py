@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flow.adapters.baseline.pinned import pin_baseline
-from flow.adapters.git.repository import find_repo
+from flow.adapters.git.find import find_repo
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.trees import commit_tree
 from flow.core.boundary.by_products import subject_tree
