@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from flow.adapters.contracts.text import Path
     from flow.adapters.setup.json import JsonFile
 
+    Settings = Mapping[str, Mapping[str, Any]]
+    """The content of Claude Code's settings files, by the names that people know, winner first."""
+
 FILES = layout.HOST_FILES
 CLAUDE = FILES["claude"]
 SECONDS = 330
@@ -70,8 +73,9 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     event = event_name(host)
     entries = list(_starting_it(target, event))
     ours = next((path for path, text in entries if _OURS.fullmatch(text.strip())), None)
-    plugin = plugin_settings(top, environ) if host == "claude" else None
-    notes = _host_notes(target, host, top, environ, written=not plugin)
+    settings = _settings_files(top, environ) if host == "claude" else {}
+    plugin = _plugin_file(settings)
+    notes = _host_notes(target, host, settings, environ, written=not plugin)
     if plugin and entries:
         did = ""
         notes.append(
@@ -89,9 +93,7 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
         did = f"added the hook: {event} runs {command(host)}"
     if len(entries) > 1:
         notes.append(f"{len(entries)} entries of hooks.{event} run the Stop hook: keep one")
-    if host == "claude":
-        own = {text for _, text in _starting_it(target, event)}
-        notes += _other_entries(target.name, own, plugin, top, environ)
+    notes += _other_entries(target, settings, plugin)
     return Hook(host, target.name, event, command(host), tuple(notes)), did
 
 
@@ -100,22 +102,19 @@ def has_hook(target: JsonFile, host: str) -> bool:
     return any(True for _ in _starting_it(target, event_name(host)))
 
 
-def _other_entries(
-    name: str, own: set[str], plugin: str | None, top: str, environ: Mapping[str, str]
-) -> Iterator[str]:
-    """Notes on other settings files of Claude Code that run the hook beside the file ``name``.
+def _other_entries(target: JsonFile, settings: Settings, plugin: str | None) -> Iterator[str]:
+    """Notes on other settings files of Claude Code that run the hook beside ``target``.
 
-    A command that several files name runs once, so one of ``own`` is no second run.
+    A command that several files name runs once.
     """
-    for root, file in _settings_places(top, environ):
-        if (root, file) == (top, name):
-            continue
-        hooks = _document(root, file).get("hooks")
-        items = hooks.get(event_name("claude")) if isinstance(hooks, dict) else None
+    event = event_name("claude")
+    own = {text for _, text in _starting_it(target, event)}
+    for shown, document in settings.items():
+        hooks = document.get("hooks")
+        items = hooks.get(event) if isinstance(hooks, dict) else None
         other = {text for _, text in _commands(items)} - own
-        if other and (own or plugin):
-            shown = _shown(root, file, top)
-            beside = f"the plugin enabled in {plugin}" if plugin else name
+        if shown != target.name and other and (own or plugin):
+            beside = f"the plugin enabled in {plugin}" if plugin else target.name
             yield (
                 f"{shown} runs the Stop hook, too ({_cut_text(min(other))}), and so does {beside}: "
                 "it would run twice; keep one of them"
@@ -124,24 +123,17 @@ def _other_entries(
 
 def add_status_line(target: JsonFile, top: str, environ: Mapping[str, str]) -> str:
     """Enter ``flow statusline`` into Claude Code's settings if no file has a status line."""
-    documents = (_document(root, name) for root, name in _settings_places(top, environ))
-    if any("statusLine" in document for document in (target.value(()), *documents)):
+    documents = (target.value(()), *_settings_files(top, environ).values())
+    if any("statusLine" in document for document in documents):
         return ""
     target.add((), "statusLine", {"type": "command", "command": STATUS_LINE})
     return f"added the status line: {STATUS_LINE}"
 
 
 def _hook_entry(host: str) -> dict[str, Any]:
-    if host == "cursor":
-        return {"command": command(host), "timeout": SECONDS}
-    if host == "gemini":
-        return {
-            "type": "command",
-            "name": "flow-goal-stop",
-            "command": command(host),
-            "timeout": _time_limit(host),
-        }
-    return {"type": "command", "command": command(host), "timeout": SECONDS}
+    kind = {} if host == "cursor" else {"type": "command"}
+    name = {"name": "flow-goal-stop"} if host == "gemini" else {}
+    return {**kind, **name, "command": command(host), "timeout": _time_limit(host)}
 
 
 def _time_limit(host: str) -> int:
@@ -203,13 +195,18 @@ def _renewed(target: JsonFile, host: str, path: Path) -> str:
 
 
 def _host_notes(
-    target: JsonFile, host: str, top: str, environ: Mapping[str, str], *, written: bool
+    target: JsonFile,
+    host: str,
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    written: bool,
 ) -> list[str]:
     notes = []
     switch = target.value(()).get("hooksConfig") if host == "gemini" else None
     if isinstance(switch, dict) and switch.get("enabled") is False:
         notes.append(f"{target.name} has hooksConfig.enabled false: no hook runs")
-    if host == "claude" and (file := _disabling_file(top, environ)):
+    if file := _disabling_file(settings):
         notes.append(f"{file} has disableAllHooks true: no hook runs")
     if host == "claude" and written:
         notes.append(
@@ -234,45 +231,39 @@ def _host_notes(
     return notes
 
 
-def _disabling_file(top: str, environ: Mapping[str, str]) -> str:
+def _disabling_file(settings: Settings) -> str:
     """The settings file of Claude Code that turns all hooks off; empty if none does."""
-    for root, name in _settings_places(top, environ):
-        switch = _document(root, name).get("disableAllHooks")
+    for shown, document in settings.items():
+        switch = document.get("disableAllHooks")
         if switch is not None:
-            return _shown(root, name, top) if switch is True else ""
+            return shown if switch is True else ""
     return ""
 
 
-def _shown(root: str, name: str, top: str) -> str:
-    return name if root == top else "your own settings.json"
-
-
 def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
-    """The settings file of Claude Code that enables the plugin; None if none does.
+    """The settings file of Claude Code that enables the plugin; None if none does."""
+    return _plugin_file(_settings_files(top, environ))
 
-    A file that cannot be read has no effect. The checkout's local file wins over the checkout's,
-    and that one over the user's own.
-    """
-    said: dict[str, tuple[str, bool]] = {}
-    for root, name in _settings_places(top, environ):
-        shown = _shown(root, name, top)
-        plugins = _document(root, name).get("enabledPlugins")
+
+def _plugin_file(settings: Settings) -> str | None:
+    by_plugin: dict[str, tuple[str, bool]] = {}
+    for shown, document in settings.items():
+        plugins = document.get("enabledPlugins")
         for plugin, enabled in plugins.items() if isinstance(plugins, dict) else ():
-            if isinstance(plugin, str) and plugin.startswith(f"{PLUGIN}@"):
-                said.setdefault(plugin, (shown, enabled is True or isinstance(enabled, list)))
-    return next((shown for shown, enabled in said.values() if enabled), None)
+            if plugin.startswith(f"{PLUGIN}@"):
+                by_plugin.setdefault(plugin, (shown, enabled is True or isinstance(enabled, list)))
+    return next((shown for shown, enabled in by_plugin.values() if enabled), None)
 
 
-def _settings_places(top: str, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(folder, file below it) of Claude Code's settings, the one that wins first."""
+def _settings_files(top: str, environ: Mapping[str, str]) -> Settings:
+    """Read Claude Code's settings files; one that is missing or cannot be read is empty."""
     home = environ.get("HOME", "")
     own = environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
-    places = [(top, layout.CLAUDE_LOCAL), (top, CLAUDE)]
+    places = {layout.CLAUDE_LOCAL: (top, layout.CLAUDE_LOCAL), CLAUDE: (top, CLAUDE)}
     if os.path.isabs(own):
         # Dotfiles are often symlinks into a folder of their own.
-        folder, name = os.path.split(os.path.realpath(f"{own}/settings.json"))
-        places.append((folder, name))
-    return places
+        places["your own settings.json"] = os.path.split(os.path.realpath(f"{own}/settings.json"))
+    return {shown: _document(*place) for shown, place in places.items()}
 
 
 def _document(root: str, name: str) -> dict[str, Any]:
