@@ -38,7 +38,7 @@ _COMMIT_PROPERTIES = frozenset(
     """
     commit commit.id commit.sha commit_sha git.commit git.commit.id git.commit.sha git.sha
     git_commit git_sha github.sha github_sha ci_commit_sha revision sha vcs.revision vcs.commit
-    """.split()  # noqa: SIM905
+    """.split()
 )
 
 

@@ -197,28 +197,12 @@ def _work_folder(parent: str | None) -> Iterator[WorkFolder]:
             shutil.rmtree(top, ignore_errors=True)
 
 
-BASE = (
-    "ALL_PROXY",
-    "HOME",
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "LOGNAME",
-    "NODE_EXTRA_CA_CERTS",
-    "NO_PROXY",
-    "PATH",
-    "REQUESTS_CA_BUNDLE",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "all_proxy",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
+BASE = tuple(
+    """
+    ALL_PROXY HOME HTTPS_PROXY HTTP_PROXY LANG LC_ALL LC_CTYPE LOGNAME NODE_EXTRA_CA_CERTS NO_PROXY
+    PATH REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE TMPDIR TZ USER all_proxy http_proxy
+    https_proxy no_proxy
+    """.split()
 )
 """Variables that every judge gets: to be found, to find its settings, to reach its service."""
 

@@ -14,90 +14,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TOOLS = frozenset(
-    (
-        ".asdf",
-        ".bun",
-        ".cabal",
-        ".cargo",
-        ".conda",
-        ".deno",
-        ".dotnet",
-        ".fnm",
-        ".gem",
-        ".ghcup",
-        ".gitconfig",
-        ".gitignore",
-        ".gitignore_global",
-        ".goenv",
-        ".gradle",
-        ".hex",
-        ".jenv",
-        ".m2",
-        ".mamba",
-        ".mix",
-        ".nodenv",
-        ".npm",
-        ".nuget",
-        ".nvm",
-        ".opam",
-        ".pnpm-store",
-        ".pub-cache",
-        ".pyenv",
-        ".python-version",
-        ".rbenv",
-        ".rustup",
-        ".sdkman",
-        ".stack",
-        ".tool-versions",
-        ".venv",
-        ".virtualenvs",
-        ".volta",
-        ".yarn",
-    )
+    """
+    .asdf .bun .cabal .cargo .conda .deno .dotnet .fnm .gem .ghcup .gitconfig .gitignore
+    .gitignore_global .goenv .gradle .hex .jenv .m2 .mamba .mix .nodenv .npm .nuget .nvm .opam
+    .pnpm-store .pub-cache .pyenv .python-version .rbenv .rustup .sdkman .stack .tool-versions .venv
+    .virtualenvs .volta .yarn
+    """.split()
 )
 """Hidden entries of a home folder with programs to run or to build with."""
-PARTS = (
-    ".cache/Cypress",
-    ".cache/huggingface/hub",
-    ".cache/ms-playwright",
-    ".cache/pre-commit",
-    ".cache/puppeteer",
-    ".config/git",
-    ".local/bin",
-    ".local/lib",
-    ".local/pipx",
-    ".local/share/fnm",
-    ".local/share/mise",
-    ".local/share/pipx",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    ".local/share/virtualenvs",
+PARTS = tuple(
+    """
+    .cache/Cypress .cache/huggingface/hub .cache/ms-playwright .cache/pre-commit .cache/puppeteer
+    .config/git .local/bin .local/lib .local/pipx .local/share/fnm .local/share/mise
+    .local/share/pipx .local/share/pnpm .local/share/uv .local/share/virtualenvs
+    """.split()
 )
 """Likewise, below folders that hold other things too."""
-SECRETS = (
-    ".aws",
-    ".azure",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".claude",
-    ".claude.json",
-    ".config/gh",
-    ".config/git/credentials",
-    ".docker",
-    ".git-credentials",
-    ".gnupg",
-    ".gradle/gradle.properties",
-    ".hex/hex.config",
-    ".kube",
-    ".m2/settings-security.xml",
-    ".m2/settings.xml",
-    ".netrc",
-    ".npmrc",
-    ".password-store",
-    ".pgpass",
-    ".pypirc",
-    ".ssh",
-    ".yarn/.yarnrc.yml",
+SECRETS = tuple(
+    """
+    .aws .azure .cargo/credentials .cargo/credentials.toml .claude .claude.json .config/gh
+    .config/git/credentials .docker .git-credentials .gnupg .gradle/gradle.properties
+    .hex/hex.config .kube .m2/settings-security.xml .m2/settings.xml .netrc .npmrc .password-store
+    .pgpass .pypirc .ssh .yarn/.yarnrc.yml
+    """.split()
 )
 """Covered wherever they can be seen."""
 MOST = 150

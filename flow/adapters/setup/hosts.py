@@ -195,12 +195,7 @@ def _renewed(target: JsonFile, host: str, path: Path) -> str:
 
 
 def _host_notes(
-    target: JsonFile,
-    host: str,
-    settings: Settings,
-    environ: Mapping[str, str],
-    *,
-    written: bool,
+    target: JsonFile, host: str, settings: Settings, environ: Mapping[str, str], *, written: bool
 ) -> list[str]:
     notes = []
     switch = target.value(()).get("hooksConfig") if host == "gemini" else None

@@ -18,64 +18,12 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
 _ELEMENTS = frozenset(
-    [
-        "a",
-        "article",
-        "b",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "circle",
-        "code",
-        "col",
-        "colgroup",
-        "dd",
-        "del",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "figcaption",
-        "figure",
-        "footer",
-        "h1",
-        "h2",
-        "h3",
-        "head",
-        "header",
-        "html",
-        "ins",
-        "li",
-        "main",
-        "meta",
-        "nav",
-        "ol",
-        "p",
-        "path",
-        "pre",
-        "q",
-        "rect",
-        "section",
-        "small",
-        "span",
-        "strong",
-        "summary",
-        "svg",
-        "symbol",
-        "table",
-        "tbody",
-        "td",
-        "text",
-        "tfoot",
-        "th",
-        "thead",
-        "time",
-        "title",
-        "tr",
-        "ul",
-        "use",
-    ]
+    """
+    a article b blockquote body br caption circle code col colgroup dd del details div dl dt
+    figcaption figure footer h1 h2 h3 head header html ins li main meta nav ol p path pre q rect
+    section small span strong summary svg symbol table tbody td text tfoot th thead time title tr ul
+    use
+    """.split()
 )
 _NEVER_CLOSED = frozenset(("br", "col", "meta"))
 _LINK = re.compile(r"(?:[A-Za-z0-9._-]+\.html)?(?:#[A-Za-z0-9_-]+)?\Z")
