@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import clip
 from flow.render.page.frame import TEXT, link, made_by, mark, page, section, top_line
-from flow.render.page.html import Markup, join, tag
+from flow.render.page.html import Markup, heads, join, tag
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,13 +106,8 @@ def _word(recommendation: str) -> str:
 
 def _ballots(debate: ReportedDebate) -> Markup:
     """A row for each criterion, with the path of every judge's score from the first to the last."""
-    heads = [tag("th", f"Judge {voice.judge}", scope="col") for voice in debate.voices]
-    head = tag(
-        "tr",
-        tag("th", "Criterion", scope="col"),
-        *heads,
-        tag("th", "Together", class_="r", scope="col"),
-    )
+    judges = [f"Judge {voice.judge}" for voice in debate.voices]
+    head = heads(["Criterion", *judges, "Together"], right=["Together"])
     rows = []
     for name, percent, final in debate.criteria:
         cells = [_moved(v, v.first.get(name, 0.0), v.last.get(name, 0.0)) for v in debate.voices]

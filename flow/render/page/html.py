@@ -13,7 +13,7 @@ from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
@@ -97,6 +97,12 @@ def _attribute(name: str, value: str | float | bool) -> str:
     if value is True:
         return f" {name}"
     return f' {name}="{_safe(str(value))}"'
+
+
+def heads(names: Iterable[object], right: Sequence[str] = ()) -> Markup:
+    """The row of a table's heads; the columns ``right`` hold numbers."""
+    cells = (tag("th", name, scope="col", class_="r" if name in right else None) for name in names)
+    return tag("tr", *cells)
 
 
 def anchor(*parts: object) -> str:

@@ -22,7 +22,7 @@ from flow.render.page.frame import (
     page,
     top_line,
 )
-from flow.render.page.html import Markup, join, tag
+from flow.render.page.html import Markup, heads, join, tag
 from flow.render.screen import Screen, ago
 from flow.render.verdict.criterion_row import row_meaning
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -151,9 +151,9 @@ def _repositories(paths: Sequence[str]) -> dict[str, str]:
 def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
     """Scorecards and debates, each with a link to its page."""
     called = short_names(names)
-    heads = ("Judged", "Figure", "So far", "What it means", "At")
+    columns = ("Judged", "Figure", "So far", "What it means", "At")
     rows = [_opinion(row, names, called[row.repository]) for row in opinions]
-    table = _table("Scorecards and debates", heads, rows)
+    table = _table("Scorecards and debates", columns, rows)
     title = tag("h2", "Scorecards and debates ", tag("small", len(opinions)), id="h-judged")
     note = tag("p", "judges’ opinions; they prove nothing")
     head = tag("div", title, note, class_="head")
@@ -238,14 +238,14 @@ def _rules(names: Mapping[str, str]) -> str:
     )
 
 
-def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
+def _table(caption: str, names: Sequence[str], rows: Sequence[Markup]) -> Markup:
     """A section's table; its caption has the number of rows."""
-    columns = [tag("col", class_=f"k{number}") for number, _ in enumerate(heads, 1)]
+    columns = [tag("col", class_=f"k{number}") for number, _ in enumerate(names, 1)]
     return tag(
         "table",
         tag("caption", f"{caption}: {len(rows):,}", class_="vh"),
         tag("colgroup", *columns),
-        tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)), class_="vh"),
+        tag("thead", heads(names), class_="vh"),
         tag("tbody", *rows),
         class_="gt",
     )
@@ -254,8 +254,8 @@ def _table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup
 def _section(
     name: Section, rows: Sequence[OverviewRow], names: Mapping[str, str], newest: str
 ) -> Markup:
-    heads = ("Goal", "Criteria", "Turns", "Why, and what to type", "Since")
-    table = _table(HEADS[name], heads, [_row(row, names, newest) for row in rows])
+    columns = ("Goal", "Criteria", "Turns", "Why, and what to type", "Since")
+    table = _table(HEADS[name], columns, [_row(row, names, newest) for row in rows])
     title = tag("h2", mark(_MEANINGS[name]), HEADS[name], tag("small", len(rows)), id=f"h-{name}")
     head = tag("div", title, class_="head")
     return tag("section", head, table, id=name, class_="goals", aria_labelledby=f"h-{name}")

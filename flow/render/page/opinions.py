@@ -8,7 +8,7 @@ from __future__ import annotations
 from flow.core.text.display import clip
 from flow.core.text.numbers import as_written, beside
 from flow.render.page.frame import MARK_WORDS, TEXT, facts, link, mark, section
-from flow.render.page.html import Markup, anchor, join, tag
+from flow.render.page.html import Markup, anchor, heads, join, tag
 from flow.render.screen import MEANING
 from flow.startup.typing import TYPE_CHECKING
 
@@ -79,11 +79,8 @@ def dimensions(opinion: ReportedOpinion) -> Markup | None:
     if not opinion.dimensions:
         return None
     rows = [_dimension(row, opinion) for row in opinion.dimensions]
-    heads = ("Dimension", f"Of {opinion.highest:g}", "Score", "Why, in the judge’s words")
-    head = tag(
-        "tr",
-        *(tag("th", name, scope="col", class_="r" if name == "Score" else None) for name in heads),
-    )
+    names = ("Dimension", f"Of {opinion.highest:g}", "Score", "Why, in the judge’s words")
+    head = heads(names, right=["Score"])
     of = opinion.criterion_id or clip(opinion.about, 80)
     caption = tag("caption", f"What was scored for {of}", class_="vh")
     return tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="dims")

@@ -8,7 +8,7 @@ from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, cut_list, more_than
 from flow.render.page.frame import TEXT, command, facts, link, mark, section
 from flow.render.page.grid import entry_count
-from flow.render.page.html import Markup, anchor, join, tag
+from flow.render.page.html import Markup, anchor, heads, join, tag
 from flow.render.page.to_do import check_line
 from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -54,13 +54,8 @@ def files(report: GoalReport) -> Markup:
         if now and now["problems"]
         else []
     )
-    head = tag(
-        "tr",
-        tag("th", tag("span", "Mark", class_="vh"), scope="col"),
-        tag("th", "File", scope="col"),
-        *(tag("th", name, scope="col", class_="r") for name in ("Added", "Gone")),
-        *(tag("th", name, scope="col") for name in ("Allowed by", "Note")),
-    )
+    columns = (tag("span", "Mark", class_="vh"), "File", "Added", "Gone", "Allowed by", "Note")
+    head = heads(columns, right=["Added", "Gone"])
     caption = tag("caption", "Changed files, and what allows each of them", class_="vh")
     table = tag("table", caption, tag("thead", head), tag("tbody", *rows[:PATHS]), class_="ft")
     more = more_than(len(rows), f"flow goal status {report.goal_id} --json")
@@ -163,12 +158,11 @@ def durations(report: GoalReport) -> Markup | None:
             tag("tr", tag("th", name, scope="row"), tag("td", bar, class_="bc"),
                 tag("td", took(seconds), class_="r nw"), tag("td", how, class_="q nw"))
         )  # fmt: skip
-    heads = [tag("th", name, scope="col") for name in ("Criterion", "Share", "Took", "How")]
     rest = f", and {len(timed) - FEW:,} shorter ones" if len(timed) > FEW else ""
     table = tag(
         "table",
         tag("caption", f"The newest results, longest first{rest}"),
-        tag("thead", tag("tr", *heads), class_="vh"),
+        tag("thead", heads(("Criterion", "Share", "Took", "How")), class_="vh"),
         tag("tbody", *rows),
     )
     last = report.turns[-1]

@@ -7,7 +7,7 @@ from flow.errors import PATHS, more_than
 from flow.render.goal.standing import criterion_meaning
 from flow.render.page.frame import TEXT, clock, command, facts, filters, link, mark, moment, section
 from flow.render.page.grid import result_label
-from flow.render.page.html import Markup, anchor, block, join, tag
+from flow.render.page.html import Markup, anchor, block, heads, join, tag
 from flow.render.screen import took
 from flow.render.verdict.criterion_row import row_meaning, row_result
 from flow.startup.typing import TYPE_CHECKING
@@ -234,12 +234,7 @@ def _turn_words(turns: Sequence[int]) -> str:
 
 
 def _table(criterion: ReportedCriterion, room: _Room, most: int, every: str) -> Markup:
-    head = tag(
-        "tr",
-        *(tag("th", name, scope="col") for name in ("Turn", "Result")),
-        tag("th", "Took", scope="col", class_="r"),
-        *(tag("th", name, scope="col") for name in ("Began, UTC", "Evidence")),
-    )
+    head = heads(("Turn", "Result", "Took", "Began, UTC", "Evidence"), right=["Took"])
     groups = [*_grouped(criterion.results)]
     rows: list[Markup] = []
     newest = criterion.results[-1]

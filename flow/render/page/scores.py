@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.text.display import clip
 from flow.render.page.frame import TEXT, facts, link, made_by, mark, moment, page, section, top_line
-from flow.render.page.html import Markup, join, tag
+from flow.render.page.html import Markup, heads, join, tag
 from flow.render.page.opinions import dimensions, history
 from flow.startup.typing import TYPE_CHECKING
 
@@ -104,7 +104,6 @@ def _advice(scores: ReportedScores) -> Markup | None:
 
 
 def _cards(scores: ReportedScores) -> Markup:
-    heads = ("At", "Composite", "Grade", "Card")
     rows = [
         tag(
             "tr",
@@ -115,9 +114,7 @@ def _cards(scores: ReportedScores) -> Markup:
         )
         for card in scores.cards
     ]
-    head = tag(
-        "tr", *(tag("th", h, scope="col", class_="r" if h == "Composite" else None) for h in heads)
-    )
+    head = heads(("At", "Composite", "Grade", "Card"), right=["Composite"])
     caption = tag("caption", f"Cards of {clip(scores.skill, 80)}, the newest first", class_="vh")
     table = tag("table", caption, tag("thead", head), tag("tbody", *rows), class_="jt")
     more = None
