@@ -12,10 +12,11 @@ import shlex
 import shutil
 import sys
 
+from flow.adapters.fs import shipped
 from flow.adapters.process.editor import run_in_foreground
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.tool import ToolResult, run_tool
-from flow.errors import GitError, OutsideError, StorageError, in_file
+from flow.errors import GitError, OutsideError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -250,14 +251,8 @@ class Stage:
 
 def example_folder() -> str:
     """The folder of the example: in the installed package, else in the checkout."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder in (
-        os.path.join(package, "_data", "example"),
-        os.path.join(os.path.dirname(package), ".flow-example"),
-    ):
-        if os.path.isdir(os.path.join(folder, "changes")):
-            return folder
-    raise StorageError("the example is missing from this installation", remedy="install Flow again")
+    places = shipped.folders("example", ".flow-example")
+    return os.path.dirname(shipped.find(places, "changes", "the example"))
 
 
 def _copy_files(source: str, target: str, *, leave_out: tuple[str, ...] = ()) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from flow.adapters.fs import shipped
 from flow.errors import at_key, in_file
 from flow.startup import json
 from flow.startup.typing import Any
@@ -11,13 +10,7 @@ from flow.startup.typing import Any
 NAMES = ("goal", "evidence", "run", "verdict", "scorecard", "inbox")
 """The names of all schemas; ``flow schema NAME`` prints one."""
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# A wheel carries the schemas inside the package. That folder comes first: beside an installed
-# package, a folder named "schemas" may be another project's.
-_FOLDERS = (
-    os.path.join(_PACKAGE, "_data", "schemas", "v1"),
-    os.path.join(os.path.dirname(_PACKAGE), "schemas", "v1"),
-)
+_FOLDERS = shipped.folders("schemas/v1", "schemas/v1")
 _loaded: dict[str, dict[str, Any]] = {}
 
 
@@ -31,13 +24,7 @@ def path(name: str) -> str:
         raise at_key("NAME", name).invalid(
             f"{name!r:.80} is not a schema", f"one of {', '.join(NAMES)}"
         )
-    for folder in _FOLDERS:
-        file = os.path.join(folder, f"{name}.schema.json")
-        if os.path.isfile(file):
-            return file
-    raise in_file(os.path.join(_FOLDERS[-1], f"{name}.schema.json")).storage(
-        f"the schema {name} is missing from this installation", "install Flow again"
-    )
+    return shipped.find(_FOLDERS, f"{name}.schema.json", f"the schema {name}")
 
 
 def text(name: str) -> str:

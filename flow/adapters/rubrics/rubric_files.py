@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 
 from flow.adapters.contracts import formats
-from flow.adapters.fs import files, inputs
+from flow.adapters.fs import files, inputs, shipped
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.app.judging.rubric_calls import LoadedRubric
 from flow.core import layout
@@ -21,12 +21,7 @@ ENDS = layout.RUBRIC_ENDS
 FILES_LIMIT = 10_000
 """Most rubrics of a project that are listed."""
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# As for the schemas: a wheel carries them inside the package, which comes first.
-_FOLDERS = (
-    os.path.join(_PACKAGE, "_data", "rubrics"),
-    os.path.join(os.path.dirname(_PACKAGE), "rubrics"),
-)
+_FOLDERS = shipped.folders("rubrics", "rubrics")
 
 
 class RubricFolder:
@@ -84,13 +79,8 @@ class RubricFolder:
 
 def ready_made(name: str) -> LoadedRubric:
     """One of Flow's own rubrics; :class:`StorageError` if this installation lacks it."""
-    for folder in _FOLDERS:
-        path = os.path.join(folder, name + ENDS[0])
-        if os.path.isfile(path):
-            return read(inputs.read(path, "rubric"), path, name=name, origin="flow")
-    raise in_file(os.path.join(_FOLDERS[-1], name + ENDS[0])).storage(
-        f"the rubric {name} is missing from this installation", "install Flow again"
-    )
+    path = shipped.find(_FOLDERS, name + ENDS[0], f"the rubric {name}")
+    return read(inputs.read(path, "rubric"), path, name=name, origin="flow")
 
 
 def project_names(top: str) -> tuple[str, ...]:

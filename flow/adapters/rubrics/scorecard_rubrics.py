@@ -14,7 +14,7 @@ import re
 from fnmatch import fnmatchcase
 
 from flow.adapters.contracts import formats
-from flow.adapters.fs import files, inputs
+from flow.adapters.fs import files, inputs, shipped
 from flow.app.judging.scoring import ChosenRubric
 from flow.core import layout
 from flow.core.text.display import names, visible
@@ -34,12 +34,7 @@ MOST_FILES = 1000
 MOST_SKILLS = 1000
 MOST_PATTERN = 200
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# As for the schemas: a wheel carries them inside the package, which comes first.
-_FOLDERS = (
-    os.path.join(_PACKAGE, "_data", "scorecard_rubrics"),
-    os.path.join(os.path.dirname(_PACKAGE), *layout.PLUGIN_RUBRICS.split("/")),
-)
+_FOLDERS = shipped.folders("scorecard_rubrics", layout.PLUGIN_RUBRICS)
 _FRONT = re.compile(r"---[ \t]*\n(?P<yaml>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 
 
@@ -235,13 +230,8 @@ def never_used(top: str) -> tuple[str, ...]:
 
 def _ready_made(name: str) -> _Rubric:
     file = f"rubric-{name}.md"
-    for folder in _FOLDERS:
-        path = os.path.join(folder, file)
-        if os.path.isfile(path):
-            return _read_rubric(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
-    raise in_file(os.path.join(_FOLDERS[-1], file)).storage(
-        f"the rubric {file} is missing from this installation", "install Flow again"
-    )
+    path = shipped.find(_FOLDERS, file, f"the rubric {file}")
+    return _read_rubric(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
 
 
 # --- files -------------------------------------------------------------------------------------
