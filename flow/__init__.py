@@ -49,18 +49,14 @@ if TYPE_CHECKING:
     from flow.startup.typing import Any
     from flow.version import __version__ as __version__
 
-_OF_DEBATE = ("DebateResult", "adebate", "debate")
-_OF_JUDGE = (
-    "CriterionResult",
-    "JudgeResult",
-    "NoUsableAnswer",
-    "NotPassed",
-    "Rubric",
-    "RubricCriterion",
-    "ajudge",
-    "judge",
-)
-_OF_SCORECARDS = ("Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards")
+_MODULES = {
+    "flow.api_debate": "DebateResult adebate debate",
+    "flow.api_judge": "CriterionResult JudgeResult NoUsableAnswer NotPassed Rubric RubricCriterion "
+    "ajudge judge",
+    "flow.api_scorecard": "Scorecard ScoredDimension ascorecard scorecard scorecards",
+    "flow.version": "__version__",
+}
+"""The modules of the names that are not in ``flow.api``."""
 __all__ = [
     "Checkout",
     "ContractError",
@@ -97,27 +93,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from flow.version import __version__
+    if name not in (*__all__, "__version__"):
+        raise AttributeError(f"module 'flow' has no attribute {name!r}")
+    from importlib import import_module
 
-        return __version__
-    if name in _OF_DEBATE:
-        from flow import api_debate
-
-        return getattr(api_debate, name)
-    if name in _OF_SCORECARDS:
-        from flow import api_scorecard
-
-        return getattr(api_scorecard, name)
-    if name in _OF_JUDGE:
-        from flow import api_judge
-
-        return getattr(api_judge, name)
-    if name in __all__:
-        from flow import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'flow' has no attribute {name!r}")
+    modules = (module for module, names in _MODULES.items() if name in names.split())
+    return getattr(import_module(next(modules, "flow.api")), name)
 
 
 def __dir__() -> list[str]:

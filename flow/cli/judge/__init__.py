@@ -165,10 +165,6 @@ def _scorecard_arguments(parser: argparse.ArgumentParser) -> None:
     _backend_argument(parser)
 
 
-def _scorecard(args: argparse.Namespace, out: Output) -> int:
-    return scorecard.run(args, out)
-
-
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("SKILL", nargs="?", help="the scorecards of this skill, and their trend")
     parser.add_argument(
@@ -208,7 +204,7 @@ COMMANDS = {
     "scorecard": CommandSpec(
         "score how well an execution of a skill or agent went, and store the card",
         _scorecard_arguments,
-        _scorecard,
+        scorecard.run,
         "exit status: 0 done, 2 no transcript, 4 no usable answer",
     ),
     "history": CommandSpec(
