@@ -20,7 +20,7 @@ from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import COMING, UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.stamps import is_settled, signature_of
-from flow.adapters.fs.state_folder import check_state_dir, write_json
+from flow.adapters.fs.state_folder import check_state_dir, key_of, write_json
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of
 from flow.core.chain.intervals import bounded, contains, merged, without
@@ -71,7 +71,7 @@ class PinnedHeads:
 
     def __init__(self, folder: str, repo: str) -> None:
         self._folder = folder
-        self._rel = f"{KIND}/{sha256(os.fsencode(repo)).hexdigest()[:32]}"
+        self._rel = f"{KIND}/{key_of(repo)}"
         self._parsed: tuple[bytes, PinnedRun | None] | None = None
         """The bytes that were read last, parsed: the same file is read often."""
         self._settled: tuple[str, Signature] | None = None

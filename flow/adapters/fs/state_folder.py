@@ -12,6 +12,7 @@ import stat
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup import json
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def ensure_below(folder: str, rel: str) -> None:
     for part in rel.split("/"):
         folder = os.path.join(folder, part)
         ensure_state_dir(folder)
+
+
+def key_of(text: str) -> str:
+    """The name by which the state folder knows a path, or any other text: 32 hex digits."""
+    return sha256(os.fsencode(text)).hexdigest()[:32]
 
 
 def write_json(folder: str, rel: str, document: object, verb: str) -> None:

@@ -11,7 +11,7 @@ import os
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
-from flow.adapters.fs.state_folder import write_json
+from flow.adapters.fs.state_folder import key_of, write_json
 from flow.adapters.git.repository import listed_files
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook, settings_edit
@@ -40,8 +40,7 @@ class SetUpRecord:
 
     def __init__(self, state_dir: str, top: str) -> None:
         self._state, self._top = state_dir, top
-        name = sha256(os.fsencode(os.path.realpath(top))).hexdigest()[:32]
-        self._file = f"{FOLDER}/{name}.json"
+        self._file = f"{FOLDER}/{key_of(os.path.realpath(top))}.json"
 
     def read(self) -> dict[str, Any]:
         """The record; empty if there is none."""

@@ -10,8 +10,7 @@ import os
 from contextlib import contextmanager
 
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.state_folder import check_state_dir, ensure_below, write_json
-from flow.startup.sha import sha256
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, key_of, write_json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class AutoJudgeMemory:
 
     def __init__(self, state: str, top: str) -> None:
         self._state = state
-        key = sha256(os.fsencode(os.path.realpath(top))).hexdigest()[:32]
+        key = key_of(os.path.realpath(top))
         self._file = f"{FOLDER}/{key}.json"
         self._lock = f"{FOLDER}/{key}.lock"
         self._work = f"{FOLDER}/{key}.work.lock"

@@ -15,6 +15,7 @@ from flow.adapters.fs.state_folder import (
     check_state_dir,
     drop_oldest,
     ensure_below,
+    key_of,
     replace_own,
     state_dir,
     storage_error,
@@ -26,7 +27,6 @@ from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
-from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def repository_around(folder: str, environ: Mapping[str, str], session: str | No
 
 
 def _session_file(session: str) -> str:
-    return f"{_SESSION_PREFIX}{sha256(os.fsencode(session)).hexdigest()[:32]}.json"
+    return f"{_SESSION_PREFIX}{key_of(session)}.json"
 
 
 def _open_goal(goal_id: str, row: Any) -> OpenGoal | None:

@@ -7,12 +7,9 @@ goal, must come from this user.
 
 from __future__ import annotations
 
-import os
-
 from flow.adapters.fs import files, lenient_json
-from flow.adapters.fs.state_folder import check_state_dir, ensure_below, write_json
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, key_of, write_json
 from flow.core.goal import ids
-from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ class Notes:
     def __init__(self, folder: str, repo: str, kind: Kind) -> None:
         self._folder = folder
         self._kind = kind
-        self._repo = sha256(os.fsencode(repo)).hexdigest()[:32]
+        self._repo = key_of(repo)
 
     def read(self, goal_id: str) -> dict[str, Any] | None:
         """The note; None if there is none, or none that can be read."""

@@ -12,7 +12,13 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files, locks
-from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
+from flow.adapters.fs.state_folder import (
+    check_state_dir,
+    ensure_below,
+    key_of,
+    replace_own,
+    storage_error,
+)
 from flow.errors import FlowError, RefusedError
 from flow.startup.sha import Algorithm, new, sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -129,12 +135,12 @@ class OwnRecord:
         except FlowError:
             return  # no usable folder, so nothing is vouched for
         try:
-            ensure_below(folder, f"{FOLDER}/{_key(repo)}")
+            ensure_below(folder, f"{FOLDER}/{key_of(repo)}")
         except RefusedError:
             return  # a folder that others may write vouches for nothing
         line = f"{row.front} {row.origin} {' '.join(row.blobs)}".rstrip().encode("ascii")
         target = _file(repo, rel)
-        with locks.exclusive(folder, f"{FOLDER}/{_key(repo)}/rows.lock", quick=True):
+        with locks.exclusive(folder, f"{FOLDER}/{key_of(repo)}/rows.lock", quick=True):
             lines = (files.read_optional(folder, target, limit=2 * LIMIT) or b"").splitlines()
             if lines[-1:] == [line]:
                 return
@@ -183,9 +189,5 @@ def _parsed(lines: Iterable[str]) -> Iterable[WrittenFile]:
             yield WrittenFile(front, origin, tuple(blobs))
 
 
-def _key(text: str) -> str:
-    return sha256(os.fsencode(text)).hexdigest()[:32]
-
-
 def _file(repo: str, rel: str) -> str:
-    return f"{FOLDER}/{_key(repo)}/{_key(rel)}"
+    return f"{FOLDER}/{key_of(repo)}/{key_of(rel)}"
