@@ -142,8 +142,7 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
         called = package_script(tuple(words))
         if called is not None:
             place = os.path.join(folder, called.folder)
-            package = _source(top, place, "package.json", unread="")
-            lines += script_lines(called.name, _scripts(package))
+            lines += script_lines(called.name, package_scripts(top, place))
     return lines
 
 
@@ -168,10 +167,11 @@ def _makes(
         yield make, folder, next(filter(None, texts), "")
 
 
-def _scripts(package: str) -> Mapping[str, object]:
-    """The scripts of a ``package.json``; empty where it has none that can be read."""
+def package_scripts(top: str, folder: str) -> Mapping[str, object]:
+    """The scripts of a folder's ``package.json``; empty where it has none that can be read."""
+    package = _source(top, folder, "package.json", unread="")
     try:
-        scripts = json.loads(package).get("scripts")
+        scripts = json.loads(package.removeprefix("\ufeff")).get("scripts")
     except (ValueError, AttributeError, RecursionError):
         return {}
     return scripts if isinstance(scripts, dict) else {}

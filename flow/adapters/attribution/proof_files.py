@@ -9,7 +9,7 @@ import re
 import stat
 import sys
 
-from flow.adapters.attribution.idle_runs import LONGEST_SCRIPT, recipes
+from flow.adapters.attribution.idle_runs import LONGEST_SCRIPT, package_scripts, recipes
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
 from flow.adapters.git import repository
@@ -50,7 +50,6 @@ _OF_THE_SYSTEM = (
     "/bin/", "/dev/", "/etc/", "/lib", "/nix/", "/opt/", "/proc/", "/sbin/", "/sys/", "/usr/",
     "/Library/", "/System/", "/private/etc/",
 )  # fmt: skip
-_SCRIPTS_LIMIT = 4 << 20
 _PRODUCT = 4_000_000
 """Old lines times new lines; a larger product counts all of them as replaced."""
 
@@ -155,7 +154,7 @@ class _Checkout:
         self._top = os.path.realpath(top)
         self._path = environ.get("PATH")
         self._module_path = environ.get("PYTHONPATH", "")
-        self._scripts: dict[str, Mapping[str, Any]] = {}
+        self._scripts: dict[str, Mapping[str, object]] = {}
 
     def kind(self, path: str) -> Literal["file", "folder", ""]:
         """Kind of a path, empty for others; a symlink to a file is a file."""
@@ -176,7 +175,7 @@ class _Checkout:
     def script(self, folder: str, name: str) -> str | None:
         """A script of ``package.json``."""
         if folder not in self._scripts:
-            self._scripts[folder] = self._read_scripts(folder)
+            self._scripts[folder] = package_scripts(self._top, folder)
         text = self._scripts[folder].get(name)
         return text if isinstance(text, str) else None
 
@@ -230,15 +229,6 @@ class _Checkout:
         inside = path.startswith(self._top + os.sep)
         rel = path[len(self._top) + 1 :] if inside else ""
         return rel if rel and rel.split("/", 1)[0] not in (".git", ".flow") else None
-
-    def _read_scripts(self, folder: str) -> Mapping[str, Any]:
-        rel = os.path.normpath(os.path.join(folder, "package.json"))
-        try:
-            data = files.read_optional(self._top, rel, limit=_SCRIPTS_LIMIT)
-            scripts = json.loads(data).get("scripts") if data else None
-        except (FlowError, ValueError, AttributeError, RecursionError):
-            return {}
-        return scripts if isinstance(scripts, dict) else {}
 
 
 def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
