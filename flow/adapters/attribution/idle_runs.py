@@ -8,6 +8,7 @@ import os
 
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
+from flow.adapters.fs.lenient_json import or_empty
 from flow.core.attribution.attribute import lines_of
 from flow.core.attribution.echoed import is_shell_text, script_lines, shell_script
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
@@ -171,10 +172,10 @@ def package_scripts(top: str, folder: str) -> Mapping[str, object]:
     """The scripts of a folder's ``package.json``; empty where it has none that can be read."""
     package = _source(top, folder, "package.json", unread="")
     try:
-        scripts = json.loads(package.removeprefix("\ufeff")).get("scripts")
-    except (ValueError, AttributeError, RecursionError):
+        document = json.loads(package.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
         return {}
-    return scripts if isinstance(scripts, dict) else {}
+    return or_empty(or_empty(document, dict).get("scripts"), dict)
 
 
 def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:

@@ -7,6 +7,7 @@ once; hence every look at a value asks for its type first.
 from __future__ import annotations
 
 from flow.adapters.contracts.text import dotted_path, one_line
+from flow.adapters.fs.lenient_json import or_empty
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ _CLEAR = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_*/-."
 
 def newer_api_version(document: object) -> str | None:
     """The document's ``apiVersion`` if a newer Flow wrote it."""
-    version = document.get("apiVersion") if isinstance(document, dict) else None
+    version = or_empty(document, dict).get("apiVersion")
     if not isinstance(version, str) or version == _KNOWN:
         return None
     match = re.fullmatch(_API, version)
@@ -65,13 +66,11 @@ def rule_faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
             given = debate.get("solution")
             solution = [given] if isinstance(given, str) else given
             yield from _patterns((*path, "debate", "solution"), solution)
-    evaluator = document.get("evaluator")
-    if isinstance(evaluator, dict):
-        yield from _linked_faults(("evaluator", "baseline_link"), evaluator.get("baseline_link"))
-    constraints = document.get("constraints")
-    if isinstance(constraints, dict):
-        for key in _GLOBS:
-            yield from _patterns(("constraints", key), constraints.get(key))
+    linked = or_empty(document.get("evaluator"), dict).get("baseline_link")
+    yield from _linked_faults(("evaluator", "baseline_link"), linked)
+    constraints = or_empty(document.get("constraints"), dict)
+    for key in _GLOBS:
+        yield from _patterns(("constraints", key), constraints.get(key))
 
 
 def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -106,7 +105,7 @@ def _report_faults(path: Path, value: object) -> Iterator[Problem]:
 
 
 def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
-    for place, item in enumerate(value if isinstance(value, list) else ()):
+    for place, item in enumerate(or_empty(value, list)):
         if not isinstance(item, str) or item.startswith("/") or ".." in item.split("/"):
             continue  # the schema names it
         parts = item.removesuffix("/").split("/")
@@ -129,10 +128,9 @@ def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
 
 def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """The criteria that are mappings, with their places."""
-    objective = document.get("objective")
-    listed = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
-    items = listed if isinstance(listed, list) else []
-    return [(place, item) for place, item in enumerate(items) if isinstance(item, dict)]
+    listed = or_empty(document.get("objective"), dict).get("acceptance_criteria")
+    items = enumerate(or_empty(listed, list))
+    return [(place, item) for place, item in items if isinstance(item, dict)]
 
 
 def _command(path: Path, value: object) -> Iterator[Problem]:

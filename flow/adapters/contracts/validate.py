@@ -9,6 +9,7 @@ from itertools import islice
 
 from flow.adapters.contracts import check, rules
 from flow.adapters.contracts.text import dotted_path, one_line
+from flow.adapters.fs.lenient_json import or_empty
 from flow.core import layout
 from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -103,8 +104,7 @@ def _refuse_others(kind: str, document: Any, file: str) -> None:
 
 
 def _misnamed(document: Any, expected: str) -> list[Problem]:
-    metadata = document.get("metadata")
-    goal_id = metadata.get("id") if isinstance(metadata, dict) else None
+    goal_id = or_empty(document.get("metadata"), dict).get("id")
     if not isinstance(goal_id, str) or goal_id == expected:
         return []
     message = f"{one_line(goal_id)} is not the id in the file's name, {one_line(expected)}"

@@ -11,6 +11,7 @@ from xml.parsers import expat
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.contracts import formats
 from flow.adapters.exchange.import_status import read_ci, read_sarif
+from flow.adapters.fs.lenient_json import or_empty
 from flow.core.evidence.imported import (
     LONGEST_NAME,
     MOST_FAILING,
@@ -240,10 +241,9 @@ def _retried_note(count: int) -> str:
 
 
 def _ctrf_report(document: Mapping[str, Any]) -> CheckReport:
-    results = document.get("results")
-    tool = results.get("tool") if isinstance(results, dict) else None
-    summary = results.get("summary") if isinstance(results, dict) else None
-    if not isinstance(results, dict) or not isinstance(tool, dict) or not isinstance(summary, dict):
+    results = or_empty(document.get("results"), dict)
+    tool, summary = results.get("tool"), results.get("summary")
+    if not isinstance(tool, dict) or not isinstance(summary, dict):
         raise NoReport("it has no results with a tool and a summary")
     if not isinstance(tool.get("name"), str):
         raise NoReport("results.tool.name is no text")
@@ -276,8 +276,7 @@ def _ctrf_report(document: Mapping[str, Any]) -> CheckReport:
     if flaky:
         doubts.append(_retried_note(flaky))
     counts: dict[str, int] = {"tests": sum(listed.values()), **listed}
-    environment = results.get("environment")
-    environment = environment if isinstance(environment, dict) else {}
+    environment = or_empty(results.get("environment"), dict)
     return CheckReport(
         "ctrf",
         _outcome(max(declared["failed"], counted["failed"]), ran),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.adapters.fs.lenient_json import or_empty
 from flow.core.evidence.imported import LONGEST_NAME, MOST_FAILING, CheckReport, NoReport, commit_in
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
     commits: list[object] = []
     failing: list[str] = []
     for number, run in enumerate(runs, 1):
-        driver = _mapping(_mapping(run.get("tool")).get("driver"))
+        driver = or_empty(or_empty(run.get("tool"), dict).get("driver"), dict)
         if not isinstance(driver.get("name"), str):
             raise NoReport("a run does not name its tool (tool.driver.name)")
         tools.append(driver["name"][:LONGEST_NAME])
@@ -47,7 +48,7 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
             doubts.append(f"Its run number {number} did not end well.")
         if run.get("results") is None:
             doubts.append(f"Its run number {number} has no results at all.")
-        if "results" in _mapping(run.get("externalPropertyFileReferences")):
+        if "results" in or_empty(run.get("externalPropertyFileReferences"), dict):
             doubts.append(f"Its run number {number} has results in other files.")
         if any(row.get("kind") in ("open", "review") for row in _object_rows(run, "results")):
             doubts.append(f"Its run number {number} leaves results open, for a person to look at.")
@@ -106,8 +107,8 @@ def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | No
         return "none"
     level = result.get("level")
     if level is None:
-        rule = _named_rule(result, _mapping(run.get("tool")))
-        level = _mapping(rule.get("defaultConfiguration")).get("level", "warning")
+        rule = _named_rule(result, or_empty(run.get("tool"), dict))
+        level = or_empty(rule.get("defaultConfiguration"), dict).get("level", "warning")
         level = _overridden(rule, run) or level
     if level not in _LEVELS:
         raise NoReport("a result has a level that SARIF does not know")
@@ -116,10 +117,10 @@ def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | No
 
 def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, Any]:
     """The rule that a result names, by its place or its id, of the tool or an extension of it."""
-    named = _mapping(result.get("rule"))
+    named = or_empty(result.get("rule"), dict)
     extensions = _object_rows(tool, "extensions")
-    component = _mapping(named.get("toolComponent")).get("index", -1)
-    holders = [_mapping(tool.get("driver")), *extensions]
+    component = or_empty(named.get("toolComponent"), dict).get("index", -1)
+    holders = [or_empty(tool.get("driver"), dict), *extensions]
     if type(component) is int and 0 <= component < len(extensions):
         holders = [extensions[component]]
     place = result.get("ruleIndex", named.get("index"))
@@ -141,8 +142,8 @@ def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
     """The level that the run's own settings gave a rule; None if they gave none."""
     for invocation in _object_rows(run, "invocations"):
         for override in _object_rows(invocation, "ruleConfigurationOverrides"):
-            if rule and _mapping(override.get("descriptor")).get("id") == rule.get("id"):
-                return _mapping(override.get("configuration")).get("level")
+            if rule and or_empty(override.get("descriptor"), dict).get("id") == rule.get("id"):
+                return or_empty(override.get("configuration"), dict).get("level")
     return None
 
 
@@ -240,10 +241,6 @@ def _first_given(document: Mapping[str, Any], *keys: str) -> object:
         if type(value) is int:
             return value
     return None
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _object_rows(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ import time
 from fnmatch import fnmatchcase
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.repository import current_branch
@@ -19,7 +20,7 @@ from flow.app.inbox.rows import items_of
 from flow.core.standing.items import WEEK, InboxItem, is_told, ordered, told_apart
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -238,8 +239,7 @@ class InboxFinder:
         stamps = CombinedStamp(repo.top)
         stamps.tree(folder, levels=1)
         value = self._index.get(key)
-        tops = value.get("tops")
-        tops = tops if isinstance(tops, list) else []
+        tops: list[Any] = or_empty(value.get("tops"), list)
         same = value.get("stamp") == stamps.text and bool(tops)
         if same and all(isinstance(top, str) and os.path.isdir(top) for top in tops):
             return tops

@@ -14,6 +14,7 @@ import os
 import sqlite3
 import stat
 
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import ensure_state_dir
 from flow.errors import FlowError
 from flow.startup.typing import Any
@@ -39,10 +40,10 @@ class InboxIndex:
     def get(self, key: str) -> dict[str, Any]:
         """The value; empty if there is none."""
         try:
-            value = json.loads(self._new.get(key) or self._texts.get(key) or "{}")
+            text = self._new.get(key) or self._texts.get(key) or "{}"
+            return or_empty(json.loads(text), dict)
         except (ValueError, RecursionError):
             return {}
-        return value if isinstance(value, dict) else {}
 
     def put(self, key: str, value: dict[str, Any]) -> None:
         """Keep a value."""

@@ -5,6 +5,7 @@ The reply comes as the arguments of a tool that the model has to call; there is 
 
 from __future__ import annotations
 
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply_json import closed, fitting
 from flow.adapters.judges.service import ServiceBackend, tokens, usage_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _TOOL = "give_answer"
 _MOST_TOKENS = 16_000
+_GIVEN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _ENDS: dict[str, tuple[NoAnswerKind, str]] = {
     "max_tokens": ("cut_off", f"the reply was cut off at {_MOST_TOKENS} tokens"),
     "model_context_window_exceeded": ("cut_off", "the model's context was too small"),
@@ -58,18 +60,10 @@ class Anthropic(ServiceBackend):
         return answered(self, fitting(calls[0].get("input"), call.question.schema), usage)
 
     def _usage(self, message: dict[str, Any]) -> Usage:
-        told = message.get("usage")
-        told = told if isinstance(told, dict) else {}
-        given = [
-            tokens(told.get(name))
-            for name in (
-                "input_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-            )
-        ]
-        told_counts = [count for count in given if count is not None]
-        total = sum(told_counts) if told_counts else None
+        told = or_empty(message.get("usage"), dict)
+        given = [tokens(told.get(name)) for name in _GIVEN]
+        counts = [count for count in given if count is not None]
+        total = sum(counts) if counts else None
         return usage_of(self, message.get("model"), total, told.get("output_tokens"))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
 from flow.adapters.judges.reply_json import closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
@@ -163,10 +164,8 @@ class Claude:
 
     def _usage(self, report: dict[str, Any]) -> Usage:
         """The whole run's usage, from the models' rows: if the CLI gave up, its sum is empty."""
-        rows = report.get("modelUsage")
-        rows = (
-            {k: v for k, v in rows.items() if isinstance(v, dict)} if isinstance(rows, dict) else {}
-        )
+        listed = or_empty(report.get("modelUsage"), dict)
+        rows = {name: row for name, row in listed.items() if isinstance(row, dict)}
         given = [
             tokens(row.get(name))
             for row in rows.values()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply_json import closed, read_reply, words
 from flow.adapters.judges.retry import Retryable
@@ -64,8 +65,7 @@ class OpenAI(ServiceBackend):
         return self.send(call, _body(self.model, call.question, in_prompt), **{KEY: _NO_KEY})
 
     def _read(self, completion: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
-        told = completion.get("usage")
-        told = told if isinstance(told, dict) else {}
+        told = or_empty(completion.get("usage"), dict)
         usage = usage_of(
             self,
             completion.get("model"),
@@ -73,10 +73,10 @@ class OpenAI(ServiceBackend):
             told.get("completion_tokens"),
             told.get("cost"),
         )
-        choices = completion.get("choices")
-        choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
+        choices = or_empty(completion.get("choices"), list)
+        choice = or_empty(choices[0] if len(choices) == 1 else None, dict)
+        message = choice.get("message")
+        if not isinstance(message, dict):
             return none(self, "wrong_shape", "the response does not hold exactly one reply", usage)
         if message.get("refusal"):
             reason = f"the model refused to answer: {words(str(message['refusal']))}"

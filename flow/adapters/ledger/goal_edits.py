@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.contracts import formats
 from flow.adapters.contracts.text import DELETE
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.ledger.reader import parse_goal
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
@@ -168,15 +169,13 @@ def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
 
 def block_reason(lifecycle: Mapping[str, Any]) -> str | None:
     """The reason in the given block."""
-    last = lifecycle.get("last_evaluation")
-    reason = last.get("reason") if isinstance(last, dict) else None
-    return reason if isinstance(reason, str) and reason else None
+    reason = or_empty(lifecycle.get("last_evaluation"), dict).get("reason")
+    return or_empty(reason, str) or None
 
 
 def block_result(block: Mapping[str, Any], to: str) -> str:
     """``result`` in the ``last_evaluation`` vocabulary (SPEC 1, decision journal)."""
-    last = block.get("last_evaluation")
-    result = last.get("result") if isinstance(last, dict) else None
+    result = or_empty(block.get("last_evaluation"), dict).get("result")
     by_status = {
         "achieved": "pass",
         "failed": "fail",

@@ -261,10 +261,10 @@ class FileRecords:
         amended: set[str] = set()
 
         def older(event: Mapping[str, Any]) -> bool:
-            turn, named = event.get("turn"), event.get("criteria")
+            turn = event.get("turn")
             if turn != turns_evaluated:
                 return isinstance(turn, int) and turn < turns_evaluated
-            amended.update(map(str, named if isinstance(named, list) else ()))
+            amended.update(map(str, lenient_json.or_empty(event.get("criteria"), list)))
             return False
 
         event_log.newest(self._root, ids.run_id(run_id), "type", AMENDED, older)
@@ -286,8 +286,7 @@ class FileRecords:
         if verdict is None or verdict.get("run_id", run_id) != run_id:
             return None
         if goal is not None:
-            lifecycle = verdict.get("lifecycle")
-            turns = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+            turns = lenient_json.or_empty(verdict.get("lifecycle"), dict).get("turns_evaluated")
             if verdict.get("goal_id") != goal.id or turns not in (None, goal.turns_evaluated):
                 return None
         return verdict

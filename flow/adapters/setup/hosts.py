@@ -18,6 +18,7 @@ import re
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.process.environment import find_program
 from flow.core import layout
 from flow.core.stop.hosts import event_name
@@ -110,8 +111,7 @@ def _other_entries(target: JsonFile, settings: Settings, plugin: str | None) -> 
     event = event_name("claude")
     own = {text for _, text in _starting_it(target, event)}
     for shown, document in settings.items():
-        hooks = document.get("hooks")
-        items = hooks.get(event) if isinstance(hooks, dict) else None
+        items = or_empty(document.get("hooks"), dict).get(event)
         other = {text for _, text in _commands(items)} - own
         if shown != target.name and other and (own or plugin):
             beside = f"the plugin enabled in {plugin}" if plugin else target.name
@@ -162,15 +162,12 @@ def _starting_it(target: JsonFile, event: str) -> Iterator[tuple[Path, str]]:
 
 def _commands(items: object) -> Iterator[tuple[Path, str]]:
     """Place and text of each command that starts the Stop hook, in the list of an event."""
-    for place, item in enumerate(items if isinstance(items, list) else ()):
-        path: Path = (place,)
-        group = item.get("hooks") if isinstance(item, dict) else None
-        entries = [(path, item)]
-        if isinstance(group, list):
-            entries += [((*path, "hooks", number), entry) for number, entry in enumerate(group)]
-        for where, entry in entries:
-            text = entry.get("command") if isinstance(entry, dict) else None
-            if isinstance(text, str) and _RUNS_IT.search(text):
+    for place, item in enumerate(or_empty(items, list)):
+        group = enumerate(or_empty(or_empty(item, dict).get("hooks"), list))
+        inner = [((place, "hooks", number), entry) for number, entry in group]
+        for where, entry in [((place,), item), *inner]:
+            text = or_empty(or_empty(entry, dict).get("command"), str)
+            if _RUNS_IT.search(text):
                 yield where, text
 
 
@@ -198,8 +195,8 @@ def _host_notes(
     target: JsonFile, host: str, settings: Settings, environ: Mapping[str, str], *, written: bool
 ) -> list[str]:
     notes = []
-    switch = target.value(()).get("hooksConfig") if host == "gemini" else None
-    if isinstance(switch, dict) and switch.get("enabled") is False:
+    switch = or_empty(target.value(()).get("hooksConfig"), dict)
+    if host == "gemini" and switch.get("enabled") is False:
         notes.append(f"{target.name} has hooksConfig.enabled false: no hook runs")
     if file := _disabling_file(settings):
         notes.append(f"{file} has disableAllHooks true: no hook runs")
@@ -243,8 +240,7 @@ def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
 def _plugin_file(settings: Settings) -> str | None:
     by_plugin: dict[str, tuple[str, bool]] = {}
     for shown, document in settings.items():
-        plugins = document.get("enabledPlugins")
-        for plugin, enabled in plugins.items() if isinstance(plugins, dict) else ():
+        for plugin, enabled in or_empty(document.get("enabledPlugins"), dict).items():
             if plugin.startswith(f"{PLUGIN}@"):
                 by_plugin.setdefault(plugin, (shown, enabled is True or isinstance(enabled, list)))
     return next((shown for shown, enabled in by_plugin.values() if enabled), None)
@@ -265,10 +261,9 @@ def _document(root: str, name: str) -> dict[str, Any]:
     """The JSON object in a file; empty if there is none that can be read."""
     try:
         data = files.read_optional(root, name)
-        document = formats.parse_json(data, file=name) if data is not None else None
+        return or_empty(formats.parse_json(data, file=name) if data is not None else None, dict)
     except FlowError:
         return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _cut_text(text: str) -> str:

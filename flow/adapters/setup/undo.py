@@ -11,6 +11,7 @@ import os
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import key_of, write_json
 from flow.adapters.git.repository import listed_files
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
@@ -46,10 +47,9 @@ class SetUpRecord:
         """The record; empty if there is none."""
         try:
             data = files.read_optional(self._state, self._file, limit=_LIMIT)
-            document = formats.parse_json(data, file=self._file) if data is not None else {}
+            return or_empty(formats.parse_json(data or b"{}", file=self._file), dict)
         except FlowError:
             return {}
-        return document if isinstance(document, dict) else {}
 
     def add(
         self, edits: Sequence[FileEdit], setting: tuple[str, Any] | None, *, asked: bool

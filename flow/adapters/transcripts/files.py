@@ -12,6 +12,7 @@ import stat
 from hashlib import sha256
 from tempfile import TemporaryFile
 
+from flow.adapters.fs.lenient_json import or_empty
 from flow.errors import InputError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -285,12 +286,11 @@ def small_json(path: str) -> dict[str, Any]:
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return {}
-        document = json.loads(os.read(fd, 1 << 16))
+        return or_empty(json.loads(os.read(fd, 1 << 16)), dict)
     except (OSError, ValueError, RecursionError):
         return {}
     finally:
         os.close(fd)
-    return document if isinstance(document, dict) else {}
 
 
 def _regular(path: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import (
     check_state_dir,
     drop_oldest,
@@ -30,7 +31,7 @@ from flow.startup.contexts import contextmanager
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
     from flow.core.chain.closing_record import ClosedGoal
 
@@ -61,10 +62,9 @@ class CheckoutNotes:
     def read(self) -> OpenGoals:
         """The checkout's goals; none if they cannot be read."""
         document = self._object(GOALS)
-        goals = document.get("goals")
         git_dir = document.get("git_dir")
         goals_by_id = {}
-        for goal_id, row in goals.items() if isinstance(goals, dict) else ():
+        for goal_id, row in or_empty(document.get("goals"), dict).items():
             goal = _open_goal(goal_id, row)
             if goal is not None:
                 goals_by_id[goal_id] = goal
@@ -237,10 +237,8 @@ def _closed_goals(value: Any) -> dict[str, ClosedGoal]:
     from flow.core.chain.closing_record import ClosedGoal
 
     closed = {}
-    for goal_id, row in value.items() if isinstance(value, dict) else ():
-        texts = (
-            [row.get(key) for key in ClosedGoal._fields[1:]] if isinstance(row, dict) else [None]
-        )
+    for goal_id, row in or_empty(value, dict).items():
+        texts: list[Any] = [or_empty(row, dict).get(key) for key in ClosedGoal._fields[1:]]
         if all(isinstance(text, str) for text in texts):
             closed[goal_id] = ClosedGoal(goal_id, *texts)
     return closed
@@ -262,10 +260,8 @@ def _notes(document: Mapping[str, Any]) -> SessionNotes:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    items: Sequence[Any] = value if isinstance(value, list) else ()
-    return tuple(text for text in items if isinstance(text, str))
+    return tuple(text for text in or_empty(value, list) if isinstance(text, str))
 
 
 def _mapping(value: Any, kind: type) -> dict[str, Any]:
-    mapping = value if isinstance(value, dict) else {}
-    return {key: each for key, each in mapping.items() if type(each) is kind}
+    return {key: each for key, each in or_empty(value, dict).items() if type(each) is kind}
