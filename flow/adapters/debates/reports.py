@@ -59,19 +59,19 @@ class Reports:
         self,
         top: str,
         stem: str,
-        book: DebateLog,
+        log: DebateLog,
         announce: Callable[[str, bytes], None] = lambda *_: None,
     ) -> None:
-        self._top, self.stem, self._book = top, stem, book
-        self._written = announce
-        self._ever = book.digests(stem)
-        self._over = False
-        self._now: dict[int, str | None] = {}
+        self._top, self.stem, self._log = top, stem, log
+        self._announce = announce
+        self._known = log.digests(stem)
+        self._closed = False
+        self._current: dict[int, str | None] = {}
         """SHA-256 of each judge's file at the last read or write; None if it was absent."""
 
     def close(self) -> None:
         """Write nothing from now on: a judge that answers after an interrupt is too late."""
-        self._over = True
+        self._closed = True
 
     def path(self, judge: int) -> str:
         """Path of a judge's file, below the top level."""
@@ -81,15 +81,15 @@ class Reports:
         """A judge's file as it is now."""
         data = self._bytes(judge)
         if data is None:
-            if self._now.setdefault(judge, None) is not None:
+            if self._current.setdefault(judge, None) is not None:
                 raise Altered("it is gone")
             return None
         digest = sha256(data).hexdigest()
-        if judge in self._now:
-            genuine = digest == self._now[judge]
+        if judge in self._current:
+            genuine = digest == self._current[judge]
         else:
-            genuine = digest in self._ever.get(judge, ())
-            self._now[judge] = digest
+            genuine = digest in self._known.get(judge, ())
+            self._current[judge] = digest
         try:
             return Written(data.decode("utf-8"), genuine)
         except UnicodeDecodeError as error:
@@ -97,18 +97,18 @@ class Reports:
 
     def append(self, judge: int, text: str) -> None:
         """Add to a judge's file, or make it: whole and synced, or not at all."""
-        if self._over:
+        if self._closed:
             raise Altered("the debate was over when the judge answered")
         before = self._bytes(judge)
         was = None if before is None else sha256(before).hexdigest()
-        if was != self._now.get(judge):
+        if was != self._current.get(judge):
             raise Altered("somebody changed it while the judge was asked")
         data = (before or b"") + text.encode("utf-8")
         if len(data) > LIMIT:
             raise Altered(f"it would become larger than {LIMIT} bytes")
         digest = sha256(data).hexdigest()
-        self._book.announce(self.stem, judge, digest)
-        self._written(self.path(judge), data)
+        self._log.announce(self.stem, judge, digest)
+        self._announce(self.path(judge), data)
         try:
             if before is None:
                 files.publish_new(self._top, self.path(judge), data)
@@ -116,19 +116,19 @@ class Reports:
                 files.replace(self._top, self.path(judge), data)
         except RefusedError as error:
             raise Altered(error.fault.message) from error
-        self._now[judge] = digest
+        self._current[judge] = digest
 
     def spent(self) -> Spent:
         """Cost of earlier runs of the debate."""
-        return self._book.spent(self.stem)
+        return self._log.spent(self.stem)
 
     def paid(self, judge: int, cost_usd: float | None) -> None:
         """Record the cost of an answer."""
-        self._book.paid(self.stem, judge, cost_usd)
+        self._log.paid(self.stem, judge, cost_usd)
 
     def end(self) -> None:
         """Record that the debate has ended."""
-        self._book.end(self.stem)
+        self._log.end(self.stem)
 
     def _bytes(self, judge: int) -> bytes | None:
         try:
@@ -151,7 +151,7 @@ def claim_reports(
     names: Names,
     debate: str,
     judges: int,
-    book: DebateLog,
+    log: DebateLog,
     warn: Callable[[str], None],
     announce: Callable[[str, bytes], None] = lambda *_: None,
 ) -> Iterator[Reports]:
@@ -163,9 +163,9 @@ def claim_reports(
     """
     with ExitStack() as stack:
         lost = Spent()
-        for stem in book.unfinished(debate):
-            if stack.enter_context(book.claimed(stem)):
-                reports = Reports(names.top, stem, book, announce)
+        for stem in log.unfinished(debate):
+            if stack.enter_context(log.claimed(stem)):
+                reports = Reports(names.top, stem, log, announce)
                 why = _spoilt_report(reports, judges)
                 if not why:
                     stack.callback(reports.close)
@@ -175,9 +175,9 @@ def claim_reports(
                 lost = lost.plus(reports.spent())
                 reports.end()
         for stem in _free_stems(names):
-            if stack.enter_context(book.claimed(stem)) and not _is_taken(names.top, stem):
-                book.begin(stem, debate, lost)
-                reports = Reports(names.top, stem, book, announce)
+            if stack.enter_context(log.claimed(stem)) and not _is_taken(names.top, stem):
+                log.begin(stem, debate, lost)
+                reports = Reports(names.top, stem, log, announce)
                 stack.callback(reports.close)
                 yield reports
                 return

@@ -38,7 +38,7 @@ class StoredDebate(NamedTuple):
     """Whether a report is missing, left out, or not what Flow wrote here."""
 
 
-def debates(top: str, folder: str, book: DebateLog) -> Iterator[StoredDebate]:
+def debates(top: str, folder: str, log: DebateLog) -> Iterator[StoredDebate]:
     """The debates below ``folder``, the newest day first.
 
     Raises :class:`RefusedError` if the folder is reached through a symlink.
@@ -48,16 +48,16 @@ def debates(top: str, folder: str, book: DebateLog) -> Iterator[StoredDebate]:
         if (parts := _NAME.fullmatch(name)) is not None:
             numbers.setdefault((parts[2], parts[1]), []).append(int(parts[3]))
     for day, name in sorted(numbers, reverse=True)[:MOST_DEBATES]:
-        yield _debate(top, f"{folder}/{name}", day, sorted(numbers[day, name]), book)
+        yield _debate(top, f"{folder}/{name}", day, sorted(numbers[day, name]), log)
 
 
-def _debate(top: str, stem: str, day: str, numbers: list[int], book: DebateLog) -> StoredDebate:
+def _debate(top: str, stem: str, day: str, numbers: list[int], log: DebateLog) -> StoredDebate:
     about: DebateSubject | None = None
     judges: list[DebateJudge] = []
     notes: list[str] = []
     spoilt = numbers != list(range(1, len(numbers) + 1)) or len(numbers) > MOST_JUDGES
     try:
-        written = book.digests(stem)
+        written = log.digests(stem)
     except FlowError:
         written = {}
     for number in numbers[:MOST_JUDGES]:

@@ -84,7 +84,7 @@ class Claude:
             self._knows_budget = False
             ended = self._run(call)
         missing = "the claude CLI was not found in PATH; install Claude Code, or name another "
-        silent = not_ended(
+        no_answer = not_ended(
             self,
             ended,
             call.seconds,
@@ -92,8 +92,8 @@ class Claude:
             not_found=missing + "flow.goals.judge.backend",
             program="the claude CLI",
         )
-        if silent is not None:
-            return silent
+        if no_answer is not None:
+            return no_answer
         report = read_document(ended.stdout, what="the CLI's report", limit=_LIMIT)
         if isinstance(report, Unusable):
             said = words(ended.stderr, self._secrets, last=300)

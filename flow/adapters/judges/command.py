@@ -82,7 +82,7 @@ class CommandJudge:
         self, ended: InputRunResult, call: Call, usage: Usage
     ) -> JudgeAnswer | NoAnswer | Retryable:
         shown = words(os.path.basename(self._argv[0]))
-        silent = not_ended(
+        no_answer = not_ended(
             self,
             ended,
             call.seconds,
@@ -91,8 +91,8 @@ class CommandJudge:
             program=shown,
             usage=usage,
         )
-        if silent is not None:
-            return silent
+        if no_answer is not None:
+            return no_answer
         if ended.status != 0:
             said = words(ended.stderr, self._secrets, last=200)
             said = said or "it said nothing on standard error"

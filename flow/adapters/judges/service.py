@@ -84,7 +84,7 @@ class ServiceBackend:
         credentials = {**default, **self._credentials}
         if not sys.executable:
             return none(self, "error", "this Python cannot name its own interpreter")
-        order = {
+        request = {
             "sdk": self.name,
             "path": [entry for entry in sys.path if entry],
             "base_url": self._base_url,
@@ -95,7 +95,7 @@ class ServiceBackend:
             (sys.executable, "-I", _WORKER),
             cwd=call.folder.cwd,
             env={**self._environ, **credentials},
-            stdin=json.dumps(order).encode("ascii"),
+            stdin=json.dumps(request).encode("ascii"),
             timeout=call.seconds,
             limit=_LIMIT,
         )

@@ -28,10 +28,10 @@ _HEADERS = ("retry-after", "date")
 
 def main() -> None:
     """Read the request, carry it out, print the outcome."""
-    order = json.loads(sys.stdin.buffer.read())
-    sys.path[:] = order["path"]
+    request = json.loads(sys.stdin.buffer.read())
+    sys.path[:] = request["path"]
     _limit_memory()
-    print(json.dumps(carry_out(order)))
+    print(json.dumps(carry_out(request)))
 
 
 def _limit_memory() -> None:
@@ -42,21 +42,21 @@ def _limit_memory() -> None:
         return
 
 
-def carry_out(order: Mapping[str, Any]) -> dict[str, Any]:
+def carry_out(request: Mapping[str, Any]) -> dict[str, Any]:
     """Send one request. Retries are Flow's own, so the SDK's are off."""
     try:
-        sdk: Any = __import__(order["sdk"])
+        sdk: Any = __import__(request["sdk"])
     except ModuleNotFoundError as error:
-        if error.name == order["sdk"]:
+        if error.name == request["sdk"]:
             return {"kind": "missing"}
-        return {"kind": "failed", "message": f"the package {order['sdk']}: {error}"}
-    options = {"max_retries": 0, "timeout": order["seconds"], "base_url": order["base_url"]}
+        return {"kind": "failed", "message": f"the package {request['sdk']}: {error}"}
+    options = {"max_retries": 0, "timeout": request["seconds"], "base_url": request["base_url"]}
     try:
-        if order["sdk"] == "anthropic":
+        if request["sdk"] == "anthropic":
             create = sdk.Anthropic(**options).messages.with_raw_response.create
         else:
             create = sdk.OpenAI(**options).chat.completions.with_raw_response.create
-        response = create(**order["body"]).http_response
+        response = create(**request["body"]).http_response
         if len(response.content) > BODY:
             return {"kind": "too_long"}
         return {"kind": "body", "text": response.content.decode("utf-8", "backslashreplace")}

@@ -44,7 +44,7 @@ NO_GIT = (
     "proposed; make git work here (git init), then run flow init again"
 )
 
-_DOORS = (
+_PERSONS_COMMANDS = (
     "goal confirm",
     "goal approve",
     "goal amend",
@@ -57,8 +57,8 @@ _DOORS = (
     "trust revoke",
 )
 ASK_RULES: tuple[str, ...] = (
-    *(f"Bash(flow {door}:*)" for door in _DOORS),
-    *(f"Bash(*/flow {door} *)" for door in _DOORS),
+    *(f"Bash(flow {command}:*)" for command in _PERSONS_COMMANDS),
+    *(f"Bash(*/flow {command} *)" for command in _PERSONS_COMMANDS),
     "Bash(*flow goal evaluate *--confirm*)",
     "Bash(*flow goal evaluate *--trust-digest*)",
     "Bash(*flow-record-verdict.sh*)",
@@ -67,7 +67,7 @@ ASK_RULES: tuple[str, ...] = (
     "Bash(*flow-goal-record.sh *--update-lifecycle*)",
     "Bash(*flow-goal-trust.sh record*)",
     # The same words in a quoted command, with options between them, in a substitution.
-    *(f"Bash(*{'*'.join(door.split())}*)" for door in _DOORS),
+    *(f"Bash(*{'*'.join(command.split())}*)" for command in _PERSONS_COMMANDS),
 )
 """Rules by which Claude Code asks a person: for the commands that need a person's word."""
 

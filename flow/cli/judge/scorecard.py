@@ -60,10 +60,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
 
     def shown(document: Mapping[str, Any]) -> list[str]:
-        room, encoding = _columns(out), _encoding()
+        columns, encoding = _columns(out), _encoding()
         return [
-            *scorecard.box(document, out.paint, columns=room, encoding=encoding),
-            *scorecard.below(document, out.paint, columns=room, encoding=encoding),
+            *scorecard.box(document, out.paint, columns=columns, encoding=encoding),
+            *scorecard.below(document, out.paint, columns=columns, encoding=encoding),
         ]
 
     unstored: list[Mapping[str, Any]] = []
@@ -86,8 +86,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def one_card(skill: str, name: str, out: Output) -> int:
     """Show one stored card of a skill, whole."""
     card = scoring.stored_card(Scoring(), skill, name)
-    room, encoding = _columns(out), _encoding()
-    lines = scorecard.whole(card.document, out.paint, columns=room, encoding=encoding)
+    columns, encoding = _columns(out), _encoding()
+    lines = scorecard.whole(card.document, out.paint, columns=columns, encoding=encoding)
     out.result(card.document, lines)
     out.warn(card.warnings)
     return 0

@@ -72,8 +72,8 @@ def _scores(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
 
 def _debates(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
     place_of = DebatingContext(at.path).place
-    book = DebateLog(place_of.state_dir, place_of.top, place_of.checkout, place_of.common_dir)
-    for stored in debates(place_of.top, place_of.reports_dir.strip("/"), book):
+    log = DebateLog(place_of.state_dir, place_of.top, place_of.checkout, place_of.common_dir)
+    for stored in debates(place_of.top, place_of.reports_dir.strip("/"), log):
         if stored.about is None:
             yield _unread(at, "debate", stored.notes[0]), None
             continue

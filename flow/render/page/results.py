@@ -34,7 +34,7 @@ ROWS = 3_000
 """Rows of all criteria together: each one's newest; equal results in sequence are one row."""
 
 
-class _Room:
+class _OutputSpace:
     """The space left for output, so that a page stays small with any amount of output."""
 
     def __init__(self, characters: int) -> None:
@@ -57,11 +57,11 @@ def failures(report: GoalReport) -> Markup | None:
     rows.sort(key=lambda c: (not c.required, criterion_meaning(c.now) != "failed"))
     if not rows:
         return None
-    room = _Room(OPEN_TAILS)
+    space = _OutputSpace(OPEN_TAILS)
     failed = any(criterion_meaning(c.now) == "failed" for c in rows)
     optional = ", not required" if not any(c.required for c in rows) else ""
     note = f"{len(rows)} criteri{'on' if len(rows) == 1 else 'a'}{optional}"
-    shown = [_open(criterion, room) for criterion in rows[:PATHS]]
+    shown = [_open(criterion, space) for criterion in rows[:PATHS]]
     more = more_than(len(rows), f"flow verdict show {report.goal_id}")
     if more:
         shown.append(tag("p", more[0], class_="q s"))
@@ -74,7 +74,7 @@ def _only_stale(criterion: ReportedCriterion) -> bool:
     return newest is not None and row_meaning(newest.row) == "proved"
 
 
-def _open(criterion: ReportedCriterion, room: _Room) -> Markup:
+def _open(criterion: ReportedCriterion, space: _OutputSpace) -> Markup:
     newest = criterion.results[-1] if criterion.results else None
     name, meaning = anchor("open", criterion.id), criterion_meaning(criterion.now)
     head = tag(
@@ -89,7 +89,7 @@ def _open(criterion: ReportedCriterion, room: _Room) -> Markup:
         None if criterion.required else tag("span", "not required", class_="tag"),
         tag("p", *_since(criterion)),
     )
-    inside = [*_explained(criterion, newest, room)] if newest is not None else []
+    inside = [*_explained(criterion, newest, space)] if newest is not None else []
     body = tag("div", *inside, class_="in")
     return tag("article", head, body, class_="open", aria_labelledby=name)
 
@@ -111,13 +111,13 @@ def _since(criterion: ReportedCriterion) -> Iterator[object]:
 
 
 def _explained(
-    criterion: ReportedCriterion, result: ReportedResult, room: _Room
+    criterion: ReportedCriterion, result: ReportedResult, space: _OutputSpace
 ) -> Iterator[Markup]:
     run = str(result.row.get("command") or "")
     if run:
         yield command(clip(run, COMMAND))
     tail = result.details.output
-    lines = room.lines(tail, most=100)
+    lines = space.lines(tail, most=100)
     if lines:
         yield _output(lines, f"End of the output of {criterion.id}")
     reason = str(result.row.get("reason") or "")
@@ -182,14 +182,14 @@ def every_result(report: GoalReport) -> Markup:
     head = join(
         tag("p", note), tag("p", "On paper: failed and undecided ones only.", class_="paper"), pick
     )
-    room = _Room(TAILS)
+    space = _OutputSpace(TAILS)
     most = max(SINGLE, ROWS // max(criteria, 1))
     every = f"flow goal history {report.goal_id} --details"
-    rows = [_criterion(criterion, room, most, every) for criterion in report.criteria]
+    rows = [_criterion(criterion, space, most, every) for criterion in report.criteria]
     return section("results", "Every result", head, *rows)
 
 
-def _criterion(criterion: ReportedCriterion, room: _Room, most: int, every: str) -> Markup:
+def _criterion(criterion: ReportedCriterion, space: _OutputSpace, most: int, every: str) -> Markup:
     meaning = criterion_meaning(criterion.now)
     summary = tag(
         "summary",
@@ -203,7 +203,7 @@ def _criterion(criterion: ReportedCriterion, room: _Room, most: int, every: str)
     way = tag("p", f"Proved by {criterion.way}", class_="q") if criterion.way else None
     table = tag("p", "No result yet.", class_="q")
     if criterion.results:
-        table = _table(criterion, room, most, every)
+        table = _table(criterion, space, most, every)
     name = anchor("c", criterion.id)
     return tag("details", summary, tag("div", run, way, table, class_="in"), class_="cr", id=name)
 
@@ -233,13 +233,13 @@ def _turn_words(turns: Sequence[int]) -> str:
     return f"{word} {', '.join(words[:-1])}{' and ' if words[1:] else ''}{words[-1]}"
 
 
-def _table(criterion: ReportedCriterion, room: _Room, most: int, every: str) -> Markup:
+def _table(criterion: ReportedCriterion, space: _OutputSpace, most: int, every: str) -> Markup:
     head = heads(("Turn", "Result", "Took", "Began, UTC", "Evidence"), right=["Took"])
     groups = [*_grouped(criterion.results)]
     rows: list[Markup] = []
     newest = criterion.results[-1]
     for group in groups[:most]:
-        rows += _rows(criterion, group, room, tail=newest not in group or not _is_open(criterion))
+        rows += _rows(criterion, group, space, tail=newest not in group or not _is_open(criterion))
     more = more_than(len(groups), every, most)
     if more:
         rows.append(tag("tr", tag("td", more[0], colspan=5)))
@@ -271,7 +271,11 @@ def _grouped(results: Sequence[ReportedResult]) -> Iterator[list[ReportedResult]
 
 
 def _rows(
-    criterion: ReportedCriterion, group: Sequence[ReportedResult], room: _Room, *, tail: bool
+    criterion: ReportedCriterion,
+    group: Sequence[ReportedResult],
+    space: _OutputSpace,
+    *,
+    tail: bool,
 ) -> list[Markup]:
     result, oldest = group[0], group[-1]
     meaning = row_meaning(result.row)
@@ -293,7 +297,7 @@ def _rows(
         tag("tr", tag("th", turn, scope="row"), tag("td", mark(meaning, meaning), f" {words}"),
             *times, id=name, class_=fine)
     ]  # fmt: skip
-    lines = room.lines(result.details.output, SHORT_TAIL) if tail and not fine else []
+    lines = space.lines(result.details.output, SHORT_TAIL) if tail and not fine else []
     if lines:
         label = f"End of the output of {criterion.id} at turn {result.turn}"
         rows.append(tag("tr", tag("td", _output(lines, label), colspan=5), class_="tail"))
