@@ -284,9 +284,7 @@ def run(python: str, *arguments: str) -> tuple[int, str]:
         for key, value in os.environ.items()
         if not key.startswith("PYTHON") and key not in DROPPED
     }
-    environ.setdefault(
-        "PIP_RETRIES", "2"
-    )  # without a network, five tries take a quarter of a minute
+    environ.setdefault("PIP_RETRIES", "2")  # five tries in vain take a quarter of a minute
     environ["GIT_PYTHON_REFRESH"] = "quiet"
     done = subprocess.run(
         [python, "-I", *arguments],

@@ -258,8 +258,8 @@ class NotPassed(FlowError):
     code = "not_passed"
     exit_code = 1
 
-    def __init__(self, message: str, result: object, *, remedy: str | None = None) -> None:
-        super().__init__(message, remedy=remedy)
+    def __init__(self, message: str, result: object) -> None:
+        super().__init__(message)
         self.result = result
 
 

@@ -186,7 +186,7 @@ def examples(prog: str) -> str:
     return "\n".join([heading, *(f"  {line}" for line in lines)])
 
 
-def fill(text: str, width: int = WIDTH) -> str:
+def fill(text: str) -> str:
     """``text`` with its paragraphs broken to fit; indented lines stay as they are."""
     from textwrap import wrap
 
@@ -197,7 +197,7 @@ def fill(text: str, width: int = WIDTH) -> str:
             lines.append("")
         for line in [*block.split("\n"), " "]:
             if line.startswith(" "):
-                lines += wrap(" ".join(paragraph), width) if paragraph else []
+                lines += wrap(" ".join(paragraph), WIDTH) if paragraph else []
                 lines += [line] if line.strip() else []
                 paragraph = []
             else:

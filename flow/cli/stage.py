@@ -58,9 +58,8 @@ class Stage:
         self.goals: dict[str, str] = {}
         self.differences: list[str] = []
         self.env = _environment(folder)
-        if (
-            not at_terminal
-        ):  # nobody confirms, so the journal must not name the person who is logged in
+        if not at_terminal:
+            # Nobody confirms, so the journal must not name the person who is logged in.
             self.env.update(USER="flow-demo", LOGNAME="flow-demo")
 
     def set_up(self) -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from flow.render.screen import Screen
     from flow.render.text import Document
 
+MOST_LINES = 12
+"""Most lines of one text."""
+
 
 class VerdictSheet(NamedTuple):
     """A verdict's document, the record's facts about it, and the screen that shows it.
@@ -79,11 +82,11 @@ class VerdictSheet(NamedTuple):
         """A line that a person types, in the colour for that."""
         return self.screen.paint("person", line)
 
-    def sentence(self, text: str, most: int = 12) -> list[str]:
+    def sentence(self, text: str) -> list[str]:
         """A text as wide as the screen, broken at blanks."""
         text = self.screen.plain(text)
         if self.screen.width is None:
             return [text]
         from flow.render.columns import wrap
 
-        return wrap(text, self.screen.width, most, self.screen.plain("…"))
+        return wrap(text, self.screen.width, MOST_LINES, self.screen.plain("…"))
