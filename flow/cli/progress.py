@@ -17,10 +17,9 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
     from typing import TypeVar
 
-    from flow.app.ports import Check, CheckResult
     from flow.cli.output import Output
     from flow.core.goal.model import Criterion, Goal
     from flow.wiring.context import Context
@@ -53,38 +52,13 @@ def listener(
 
 
 class Forwarding(Listener):
-    """Hands everything on to another listener."""
+    """Hands on to ``inner`` each call that the subclass does not define itself."""
 
     def __init__(self, inner: Listener) -> None:
         self.inner = inner
-
-    def planned(self, checks: Sequence[Check], where: str = "") -> None:
-        """Hand it on."""
-        self.inner.planned(checks, where)
-
-    def started(self, check: Check) -> None:
-        """Hand it on."""
-        self.inner.started(check)
-
-    def ticked(self) -> None:
-        """Hand it on."""
-        self.inner.ticked()
-
-    def ended(self, check: Check, result: CheckResult) -> None:
-        """Hand it on."""
-        self.inner.ended(check, result)
-
-    def repeats(self, check: Check, result: CheckResult) -> None:
-        """Hand it on."""
-        self.inner.repeats(check, result)
-
-    def finished(self) -> None:
-        """Hand it on."""
-        self.inner.finished()
-
-    def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Hand it on."""
-        self.inner.asking(judge, what, seconds)
+        for name in vars(Listener).keys() - vars(type(self)).keys():
+            if not name.startswith("_"):
+                setattr(self, name, getattr(inner, name))
 
 
 def progress_table(

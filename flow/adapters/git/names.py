@@ -79,9 +79,8 @@ def by_id(repo: Repo, text: str) -> str | None:
         return None
     if repository.is_id(text):
         return text if repository.commit_of(repo, text) == text else None
-    return repository.commit_of(
-        repo, f"{os.urandom(8).hex()}-0-g{digits.group(1)}"
-    )  # as ``git describe`` does
+    described = f"{os.urandom(8).hex()}-0-g{digits[1]}"  # as ``git describe`` does
+    return repository.commit_of(repo, described)
 
 
 def _bearer(repo: Repo, name: str, key: str) -> _Bearer | None:

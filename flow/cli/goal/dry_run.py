@@ -35,4 +35,4 @@ class DryRuns(Forwarding):
         if result.output is not None:
             end = self._outputs.end(os.path.relpath(result.output.path, self._top))
         self.runs[check.criterion_id] = UnrecordedRun(body, end)
-        super().ended(check, result)
+        self.inner.ended(check, result)

@@ -50,7 +50,7 @@ class Outputs(progress.Forwarding):
     def planned(self, checks: Any, where: str = "") -> None:
         """Begin anew."""
         self.rows.clear()
-        super().planned(checks, where)
+        self.inner.planned(checks, where)
 
     def ended(self, check: Check, result: CheckResult) -> None:
         """Keep the output."""
@@ -70,7 +70,7 @@ class Outputs(progress.Forwarding):
             except OSError:  # a full disk takes no result away
                 pass
         self.rows.append(row)
-        super().ended(check, result)
+        self.inner.ended(check, result)
 
 
 class RestingTable(ProgressTable):
