@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.attribution import declared_reports
-from flow.adapters.attribution.declared_reports import file_stamp
 from flow.adapters.attribution.report_files import LIMIT, read_report
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
@@ -71,7 +70,7 @@ class Attributor:
             self._rules = () if data is None else self._parsed(data)
         return self._rules
 
-    def stamps(self, check: Check) -> dict[str, Stamp | None]:
+    def stamps(self, check: Check) -> dict[str, Stamp]:
         """The reports that a command may write, as they are before it runs."""
         if not self.rules() and not any(sign in check.command for sign in _NAMES_FILES):
             return {}
@@ -81,11 +80,11 @@ class Attributor:
         for rule in self.rules():
             if applies(rule, reading.commands):
                 named += rule.report
-        stamps: dict[str, Stamp | None] = {}
+        stamps: dict[str, Stamp] = {}
         for name in named:
             rel = os.path.normpath(os.path.join(check.cwd, name))
             if not os.path.isabs(rel) and not rel.startswith(".."):
-                stamps[rel] = file_stamp(os.path.join(self._top, rel))
+                stamps[rel] = files.stamp(self._top, rel)
         return stamps
 
     def declared(self, check: Check) -> dict[str, Stamp]:
@@ -100,7 +99,7 @@ class Attributor:
         self,
         check: Check,
         result: CheckResult,
-        before: Mapping[str, Stamp | None],
+        before: Mapping[str, Stamp],
         declared: Mapping[str, Stamp],
     ) -> Attribution | None:
         """Why a run that passed is no pass; None if it is one, or did not pass.
@@ -160,9 +159,7 @@ class Attributor:
             started=lambda: self._started(check, reading) if builds else [],
         )
 
-    def shows_nothing(
-        self, check: Check, result: CheckResult, before: Mapping[str, Stamp | None]
-    ) -> str:
+    def shows_nothing(self, check: Check, result: CheckResult, before: Mapping[str, Stamp]) -> str:
         """Why a run on the base commit that failed shows no test that failed; empty: it does."""
         from flow.adapters.attribution.programs import missing
         from flow.core.attribution.absent import shows_nothing
@@ -195,11 +192,11 @@ class Attributor:
         rel = os.path.relpath(path, self._top)
         return files.read_end(self._top, rel, limit=WINDOW)
 
-    def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:
+    def _reports(self, before: Mapping[str, Stamp]) -> list[tuple[str, Summary]]:
         """The reports that the run has written; an unchanged older one is no sign of this run."""
         summaries = []
         for rel, known in before.items():
-            if file_stamp(os.path.join(self._top, rel)) == known:
+            if files.stamp(self._top, rel) == known:
                 continue
             try:
                 data = files.read_optional(self._top, rel, limit=LIMIT)
@@ -210,11 +207,11 @@ class Attributor:
                 summaries.append((rel, summary))
         return summaries
 
-    def _logged(self, before: Mapping[str, Stamp | None]) -> list[bytes]:
+    def _logged(self, before: Mapping[str, Stamp]) -> list[bytes]:
         """The ends of the files that got the output of a run that printed nothing."""
         ends: list[bytes] = []
         for rel, known in before.items():
-            if file_stamp(os.path.join(self._top, rel)) != known:
+            if files.stamp(self._top, rel) != known:
                 try:
                     ends.append(files.read_end(self._top, rel, limit=WINDOW))
                 except FlowError:  # a link, a folder: no report
@@ -263,7 +260,7 @@ def attributed(
 
     def run(checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         attributor.rules()  # raises for a broken rule file before anything runs
-        before: dict[str, tuple[dict[str, Stamp | None], dict[str, Stamp]]] = {}
+        before: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
 
         def begin(check: Check) -> None:
             events.started(check)

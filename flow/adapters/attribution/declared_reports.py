@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flow.core.attribution.reading import Summary
 
-    Stamp = tuple[int, int, int, int]
+    Stamp = tuple[int, ...]
 
 MOST_ENTRIES = 50_000
 """Most names that are compared with a pattern."""
@@ -31,23 +31,14 @@ MOST_BYTES = 64 << 20
 _WILD = frozenset("*?[\\")
 
 
-def file_stamp(path: str) -> Stamp | None:
-    """Stamps of a file, which change when it is written; None if it is absent."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
 def stamps_below(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:
     """The files that the pattern names now, below ``top``, each with its stamp."""
     stamps: dict[str, Stamp] = {}
     for text in dict.fromkeys((posixpath.join(cwd, pattern), pattern)):
         plain = posixpath.normpath(text)
         for rel in _covered_files(top, plain) if _WILD & set(plain) else (plain,):
-            known = file_stamp(os.path.join(top, rel))
-            if known is not None and not rel.startswith("../"):
+            known = files.stamp(top, rel)
+            if known and not rel.startswith("../"):
                 stamps[rel] = known
     return stamps
 
@@ -82,7 +73,7 @@ def written_reports(
     new = [rel for rel, known in sorted(after.items()) if before.get(rel) != known]
     if not new:
         return [], "was there before and is as it was" if after else "is not there"
-    if len(new) > MOST_FILES or sum(after[rel][1] for rel in new) > MOST_BYTES:
+    if len(new) > MOST_FILES or sum(after[rel][files.SIZE_IN_STAMP] for rel in new) > MOST_BYTES:
         return [], f"is more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB"
     summaries: list[tuple[str, Summary]] = []
     why = ""
