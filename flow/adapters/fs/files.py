@@ -502,6 +502,20 @@ def remove_empty(root: str, rel: str) -> None:
             sync_folder(folder)
 
 
+def first_free(is_taken: Callable[[int], bool]) -> int:
+    """The first number from 1 on that is free, where none before it is; few are looked at.
+
+    The number is doubled until one is free, and then halved in between.
+    """
+    taken, free = 0, 1
+    while is_taken(free):
+        taken, free = free, 2 * free
+    while free - taken > 1:
+        middle = (taken + free) // 2
+        taken, free = (middle, free) if is_taken(middle) else (taken, middle)
+    return free
+
+
 def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
     """Names in a folder that end in ``suffix``, sorted, temporary files left out; [] if absent.
 

@@ -30,17 +30,9 @@ MOST_FILES = 100_000
 def part_to_write(root: str, rel: str) -> str:
     """The part of the journal ``rel`` that takes the next artifact: the first that is not full.
 
-    Parts fill up one after the other, so it is sought by doubling and then by halves.
+    Parts fill up one after the other.
     """
-    full, free = 0, 1
-    while _is_full(root, layout.journal_part(rel, free)):
-        full, free = free, 2 * free
-    while free - full > 1:
-        middle = (full + free) // 2
-        if _is_full(root, layout.journal_part(rel, middle)):
-            full = middle
-        else:
-            free = middle
+    free = files.first_free(lambda number: _is_full(root, layout.journal_part(rel, number)))
     return layout.journal_part(rel, free)
 
 

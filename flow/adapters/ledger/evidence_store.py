@@ -281,32 +281,20 @@ def names(document: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
-    """``wanted`` if no sidecar has it, else with a free suffix. Probes; never lists.
-
-    The Stop hook may want the same id hundreds of times, so the number is doubled until one is
-    free, and then halved in between.
-    """
+    """``wanted`` if no sidecar has it, else with a free suffix. Probes; never lists."""
 
     def taken(number: int) -> bool:
+        if number > SUFFIX_LIMIT:
+            raise StateError(f"no free id is left for evidence {wanted}", remedy="start a new run")
         return files.exists(root, layout.evidence_file(run_id, _numbered(wanted, number)))
 
-    if not taken(1):
-        return wanted
-    if not suffix:
+    if not suffix and taken(1):
         raise in_file(layout.evidence_file(run_id, wanted), "metadata.id", wanted).refused(
             f"evidence {wanted} is recorded already",
             "evidence is append-only; record a correction under a new id",
             code="exists",
         )
-    low, high = 1, 2
-    while taken(high):
-        low, high = high, high * 2
-        if low > SUFFIX_LIMIT:
-            raise StateError(f"no free id is left for evidence {wanted}", remedy="start a new run")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if taken(middle) else (low, middle)
-    return _numbered(wanted, high)
+    return _numbered(wanted, files.first_free(taken))
 
 
 def _numbered(wanted: str, number: int) -> str:
