@@ -12,6 +12,7 @@ import sys
 from flow.adapters.attribution.idle_runs import LONGEST_SCRIPT, package_scripts, recipes
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.fs import files
+from flow.adapters.fs.state_folder import read_small
 from flow.adapters.git import repository
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.adapters.process.environment import find_program
@@ -301,12 +302,9 @@ def content_now(top: str, changed: ProofFile) -> bytes | None:
     try:
         if changed.after.startswith("120000:"):
             return os.readlink(path)
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(fd, "rb") as file:
-            data = file.read(LINES_LIMIT + 1)
     except OSError:
         return None
-    return data if len(data) <= LINES_LIMIT else None
+    return read_small(path, LINES_LIMIT)
 
 
 def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import os
 import stat
 
 from flow.adapters.contracts import schemas
-from flow.adapters.fs.state_folder import replace_own
+from flow.adapters.fs.state_folder import read_small, replace_own
 from flow.startup import json
 from flow.startup.sha import sha1, sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -41,19 +41,12 @@ def load_checked(
     if not private(cache_dir):
         return None
     name = _entry_name(data, kind)
+    header, _, body = (read_small(f"{cache_dir}/{name}", LIMIT) or b"").partition(b"\n")
+    if header != _entry_header(name, body):
+        return None
     try:
-        fd = os.open(f"{cache_dir}/{name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
-                return None
-            header, _, body = os.read(fd, status.st_size).partition(b"\n")
-        finally:
-            os.close(fd)
-        if header != _entry_header(name, body):
-            return None
         entry = json.loads(body)
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return entry["document"], entry["warnings"]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VARIABLE = "FLOW_STATE_DIR"
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -138,6 +139,24 @@ def replace_own(path: str, *data: bytes) -> None:
         except FileNotFoundError:
             pass  # the interrupt came after the replacement
         raise
+
+
+def read_small(path: str | bytes, limit: int) -> bytes | None:
+    """The content of a regular file that has at most ``limit`` bytes; None for anything else.
+
+    None also for a symlink, for a name that is no path and for a file that cannot be read.
+    """
+    try:
+        fd = os.open(path, _READ)
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
+                return None
+            return os.read(fd, status.st_size)
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return None
 
 
 def drop_oldest(folder: str, most: int, prefix: str = "") -> None:

@@ -16,13 +16,14 @@ from __future__ import annotations
 import json
 import os
 
+from flow.adapters.fs.state_folder import read_small
 from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
 from flow.adapters.judges.reply_json import LIMIT, closed, read_document, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import run_with_input
 from flow.core.judging.common.question import Unusable
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,14 +108,7 @@ class CommandJudge:
 
     def _usage(self, file: str) -> Usage:
         """Usage that the program wrote; none unless it is a small regular file with one object."""
-        told: dict[str, Any] | Unusable = {}
-        try:
-            fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with os.fdopen(fd, "rb") as stream:
-                data = stream.read(_USAGE_LIMIT + 1)
-            told = read_document(data, what="the usage", limit=_USAGE_LIMIT)
-        except OSError:
-            pass
+        told = read_document(read_small(file, _USAGE_LIMIT) or b"", what="the usage")
         if isinstance(told, Unusable):
             told = {}
         return usage_of(

@@ -10,11 +10,10 @@ replaced whole, so the last of many writers wins. If it cannot be kept, every go
 from __future__ import annotations
 
 import os
-import stat
 
 from flow.adapters.contracts import cache
 from flow.adapters.fs import files, stamps
-from flow.adapters.fs.state_folder import drop_oldest, replace_own
+from flow.adapters.fs.state_folder import drop_oldest, read_small, replace_own
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import STATUSES
@@ -118,17 +117,12 @@ def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.F
 
 def _load(path: str, header: bytes) -> dict[str, Row]:
     """The rows by id; none if the index is not exactly as expected."""
+    said, _, body = (read_small(path, LIMIT) or b"").partition(b"\n")
+    if said != header + b" " + _checksum(body):
+        return {}
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(fd, "rb") as stream:
-            status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
-                return {}
-            said, _, body = stream.read(LIMIT).partition(b"\n")
-        if said != header + b" " + _checksum(body):
-            return {}
         rows = json.loads(body)
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     whole = isinstance(rows, dict) and all(map(_is_row, rows.values()))
     return rows if whole else {}

@@ -13,6 +13,7 @@ from hashlib import sha256
 from tempfile import TemporaryFile
 
 from flow.adapters.fs.lenient_json import or_empty
+from flow.adapters.fs.state_folder import read_small
 from flow.errors import InputError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -280,17 +281,9 @@ def agent_file(path: str, agent: str) -> str | None:
 def small_json(path: str) -> dict[str, Any]:
     """The object in a small file beside a transcript; empty if there is none."""
     try:
-        fd = os.open(path, _FLAGS | os.O_NOFOLLOW)
-    except (OSError, ValueError):
+        return or_empty(json.loads(read_small(path, 1 << 16) or b""), dict)
+    except (ValueError, RecursionError):
         return {}
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return {}
-        return or_empty(json.loads(os.read(fd, 1 << 16)), dict)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    finally:
-        os.close(fd)
 
 
 def _regular(path: str) -> bool:
