@@ -111,7 +111,7 @@ def beside_rows(
 def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
     parts = []
     review = decision.verdict == "needs_human_review"
-    if decision.blocker_type == "scope_violation":
+    if boundary.violations:  # the blocker type may be a judge's
         outside = names([violation.path for violation in boundary.violations])
         parts.append(f"{_VIOLATION}{outside}{_OUTSIDE}")
     if boundary.status == "inconclusive":
@@ -203,7 +203,7 @@ def hint(
         text = f"a person reads what changed in the contract, then: flow trust record {goal_id}"
     elif decision.proposed:
         text = f"let everything be evaluated: flow goal evaluate {goal_id}"
-    elif decision.blocker_type == "scope_violation":
+    elif boundary.violations:
         text = outside_hint(goal_id, boundary)
     elif boundary.status == "inconclusive":
         text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"

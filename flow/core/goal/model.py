@@ -180,7 +180,9 @@ class Goal(NamedTuple):
     def blocked_by_paths(self) -> bool:
         """Whether it is blocked by a path violation, which ends when the files are put back."""
         reason = (self.last_evaluation or {}).get("reason") or ""
-        return self.status == "blocked" and "path_boundary_violation" in reason
+        parts = reason.split("; ")  # a judge's words stand within a part
+        outside = any(part.startswith("path_boundary_violation") for part in parts)
+        return self.status == "blocked" and outside
 
     @property
     def waits_for_approval(self) -> bool:

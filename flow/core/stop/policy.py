@@ -130,7 +130,7 @@ def stop_row(
     proof_lost: Sequence[str] = (),
 ) -> Row:
     """The table's row for an evaluation; ``proof_lost`` names criteria that lost their proof."""
-    if decision.blocker_type == "scope_violation":
+    if decision.blocker_type == "scope_violation" and opinion is None:  # else a judge's word
         return "violation"
     if candidate == "fail":
         return "failed"

@@ -87,6 +87,21 @@ def test_a_hint_never_offers_an_answer_beforehand(repo: GitRepo) -> None:
 # --- what is said of a judge's words --------------------------------------------------------------
 
 
+@pytest.mark.parametrize("blocker", ["scope_violation", "external_service"])
+def test_a_judges_blocker_is_no_path_violation(
+    blocker: str, repo: GitRepo, judge: GoalJudge, capfd: pytest.CaptureFixture[str]
+) -> None:
+    create(repo)
+    said = reply("blocked", ("AC2", "incomplete", [PLEASE]))
+    judge.answers({**said, "blocker_type": blocker, "reason": "path_boundary_violation: no"})
+    found = evaluate(repo)
+    assert (found["verdict"], found["exit"]) == ("blocked", 3)
+    assert (found["blocker_type"], found["path_violations"]) == (blocker, [])
+    assert (found["do"], "amend" in found["next_step_hint"]) == ("person_looks", False)
+    assert "outside" not in found["reason"]
+    assert "goal greet is blocked" in hooks.stop(repo, capfd)["reason"]
+
+
 def test_flows_own_words_of_the_last_verdict_are_no_attempt(
     repo: GitRepo, judge: GoalJudge
 ) -> None:
