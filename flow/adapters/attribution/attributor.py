@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 20
+REVISION = 21
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
+_SETS_PATH = ("source", ".", "eval")
+"""Builtins that may change where programs are found."""
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""
 
@@ -113,12 +115,9 @@ class Attributor:
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
-        if b" pass " in data or "make" in check.command or reading.only_checkers:
-            from flow.adapters.attribution.idle_runs import idle_run
-
-            idle = idle_run(self._top, check, reading, data)
-            if idle is not None:
-                return idle
+        no_work = self._idle(check, reading, data) or self._failing(check, reading, data)
+        if no_work is not None:
+            return no_work
         by_words = reading.runners or reading.lists or reading.guarded
         asked = before or check.report or by_words or self.rules()
         builds = any("/" in words[0] or words[0] in BUILDERS for words in reading.commands)
@@ -177,6 +176,27 @@ class Attributor:
         folder = os.path.join(self._top, check.cwd)
         absent = missing(reading.piped, folder, self._path)
         return f"a command was not found: {absent}" if absent else ""
+
+    def _idle(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
+        """The vacuous attribution of a run whose files show that it checked nothing."""
+        if not (b" pass " in data or "make" in check.command or reading.only_checkers):
+            return None
+        from flow.adapters.attribution.idle_runs import idle_run
+
+        return idle_run(self._top, check, reading, data)
+
+    def _failing(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
+        """The masked exit of a run that passed since a program could not do its work."""
+        if not (reading.unheard or reading.must_fail):
+            return None
+        from flow.adapters.attribution.programs import missing
+        from flow.core.attribution.absent import passed_by_failing
+        from flow.core.attribution.attribute import lines_of
+
+        sets_path = "PATH" in check.command or any(w[0] in _SETS_PATH for w in reading.commands)
+        names = () if sets_path else (*reading.unheard, *reading.must_fail)
+        plain = [name for name in names if "/" not in name]
+        return passed_by_failing(reading, lines_of(data), missing(plain, self._top, self._path))
 
     def _started(self, check: Check, reading: CommandReading) -> list[str]:
         """The commands that builders start for it, which they need not print."""

@@ -4,6 +4,8 @@
 A runner that finds no test, or cannot start, fails as well; that says nothing about the change.
 Only a report of a test that ran counts. The failure shows nothing if the runner always reports
 tests that ran and printed no report, or if a line says that the requested tests are missing.
+
+The same lines tell of a pass that rests on such a failure: ``! rg word src`` without an ``rg``.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from __future__ import annotations
 import re
 
 from flow.core.attribution.attribute import all_reports
+from flow.core.attribution.reading import Attribution
+from flow.core.masked_exit.programs import SEARCHERS
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -144,13 +148,9 @@ def shows_nothing(
     unloaded = _unloaded(reading, lines)
     if sum(summary.ran for _, summary in by_source) > unloaded:
         return ""
-    missing = not_found(lines)
+    missing = _nothing_to_run(lines)
     if missing:
-        return f"a command was not found: {missing}"
-    for line in map(str.strip, lines):
-        for row in ABSENCES:
-            if row.literal in line and re.fullmatch(row.pattern, line):
-                return f"{row.program} found nothing to run ({line[:120]})"
+        return missing
     if by_source:
         last = by_source[-1][1]
         why = "what it was asked for is not there" if unloaded else "no test ran"
@@ -159,6 +159,53 @@ def shows_nothing(
     if kind in _LOUD and exit_code not in _FAILURES.get(kind, ()):
         return f"no report of {kind} shows a test that failed (exit {exit_code})"
     return ""
+
+
+def _nothing_to_run(lines: Sequence[str]) -> str:
+    """Reason that a program could not be run, or found nothing to run; empty: no line says so."""
+    missing = not_found(lines)
+    if missing:
+        return f"a command was not found: {missing}"
+    for line in map(str.strip, lines):
+        for row in ABSENCES:
+            if row.literal in line and re.fullmatch(row.pattern, line):
+                return f"{row.program} found nothing to run ({line[:120]})"
+    return ""
+
+
+_COMPLAINT = re.compile(
+    r"(?:fatal|error|panic|usage)\b.*: .+|Traceback \(most recent call last\):"
+    r"|\S+:\d+(?::\d+)?: .+",
+    re.IGNORECASE,
+)
+"""A program's words about its own failure, without its name: git, Python, compilers."""
+
+
+def passed_by_failing(
+    reading: CommandReading, lines: Sequence[str], missing: str
+) -> Attribution | None:
+    """A masked exit where a program failed for another reason than the command asks about.
+
+    A program in a substitution prints nothing where it fails, and one behind a ``!`` also fails
+    where it is missing: both let the command pass. ``missing`` is the first of these programs that
+    is surely not installed; empty: none.
+    """
+    why = f"a command was not found: {missing}" if missing else _nothing_to_run(lines)
+    if not why and (reading.unheard or not reading.only_checkers):
+        heard = not reading.unheard or reading.runners
+        names = (*reading.unheard, *SEARCHERS.intersection(map(base_name, reading.must_fail)))
+        own = tuple(f"{base_name(name)}: " for name in names)
+        told = (
+            line
+            for line in lines
+            if line.startswith(own) or (not heard and _COMPLAINT.fullmatch(line))
+        )
+        why = next(told, "")[:120]
+    if not why:
+        return None
+    name = missing or (*reading.unheard, *reading.must_fail)[0]
+    text = f"the exit status is 0 also where `{name}` cannot do its work, as here: {why}"
+    return Attribution("masked", text, "", None, None, "output")
 
 
 def not_found(lines: Sequence[str]) -> str:

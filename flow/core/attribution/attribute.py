@@ -60,6 +60,8 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         exit_analysis.guarded or perhaps,
         not any(None in words for words in (*programs, *inner))
         and _may_check_nothing(checkers(known), text),
+        exit_analysis.unheard,
+        exit_analysis.must_fail,
     )
 
 

@@ -46,6 +46,10 @@ class CommandReading(NamedTuple):
     """A runner that an exit 0 need not have started; empty if there is none."""
     only_checkers: bool = False
     """It starts nothing but linters and type checkers, and the shell computes none of its words."""
+    unheard: tuple[str, ...] = ()
+    """Programs in substitutions that can fail while it exits 0: ``test -z "$(find src)"``."""
+    must_fail: tuple[str, ...] = ()
+    """Programs that have to fail for it to exit 0: ``! rg word src``."""
 
     def to_document(self) -> dict[str, Any]:
         """The reading as a cache stores it."""
@@ -67,6 +71,8 @@ class CommandReading(NamedTuple):
             tuple(map(str, document["piped"])),
             str(document["guarded"]),
             bool(document["only_checkers"]),
+            tuple(map(str, document["unheard"])),
+            tuple(map(str, document["must_fail"])),
         )
 
 

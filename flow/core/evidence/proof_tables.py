@@ -232,9 +232,6 @@ RULE_OPTIONS = frozenset(
 )  # fmt: skip
 """Options of examiners whose value is a file of rules, not of the work."""
 
-SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag"))
-"""Examiners whose ``-f`` names a file of patterns."""
-
 TEST_FOLDERS = frozenset(
     (
         "tests", "test", "spec", "specs", "__tests__", "__mocks__", "e2e", "testing", "Tests",

@@ -17,12 +17,11 @@ from flow.core.evidence.proof_tables import (
     PROJECT_RUNNERS,
     RULE_OPTIONS,
     RUNNER_MODULES,
-    SEARCHERS,
     SITE,
     TEST_FOLDERS,
     TOOL_FOLDERS,
 )
-from flow.core.masked_exit.programs import MAKES, shell_text
+from flow.core.masked_exit.programs import MAKES, SEARCHERS, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name, has_wildcard, plain_words

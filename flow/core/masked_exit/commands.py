@@ -220,7 +220,7 @@ class Commands(Builtins):
             return {end._replace(status=0) for end in ended}
         if text is not None:
             return ended
-        if runner_of(words):
+        if runner_of(words) or words == self.run.followed:
             return {self._with_files(end, node) for end in self._check(words, state)}
         if words[0] in TESTS:
             statuses = tested(words, command.source, state.lookup())
@@ -245,9 +245,9 @@ class Commands(Builtins):
         return [known[name] for name in MAKE_FLAGS if name in known]
 
     def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
-        """The states in which a runner itself can end."""
+        """The states in which a runner, or the program that is followed, can end."""
         runner = started(words)
-        if not runner.name or _is_question(runner):
+        if (words != self.run.followed and not runner.name) or _is_question(runner):
             return with_status(state, alone(words))
         self.run.seen[words] = None
         again = (

@@ -34,6 +34,8 @@ FILTERS = frozenset(
 """Programs that end with 0 if they read from a pipe."""
 ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 """Programs beside which a single other one is all that a command runs."""
+SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag"))
+"""Programs that fail where they find nothing; their ``-f`` names a file of patterns."""
 READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
 """Programs that end with 0 if they read files that the command itself has just written."""
 _LOOKS = CANNOT_FAIL | READERS | {

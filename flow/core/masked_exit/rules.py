@@ -13,22 +13,50 @@ the end. A command in which nothing can fail (``true``, ``echo done``) masks not
 
 from __future__ import annotations
 
-from flow.core.masked_exit.programs import alone, shell_text, silenced
+import re
+
+from flow.core.masked_exit.programs import (
+    CANNOT_FAIL,
+    SEARCHERS,
+    TESTS,
+    alone,
+    shell_text,
+    silenced,
+)
 from flow.core.masked_exit.runner_names import report_of, runner_of
-from flow.core.masked_exit.shell import ShellNode, commands, constructs, plain_command, plain_words
+from flow.core.masked_exit.shell import (
+    LAST,
+    ShellNode,
+    base_name,
+    commands,
+    constructs,
+    plain_command,
+    plain_words,
+)
 from flow.core.masked_exit.simulation import process
-from flow.core.masked_exit.states import FAILED, PASSED, ShellRun, State, TooMuch, inner_text
+from flow.core.masked_exit.states import (
+    FAILED,
+    FAILURE_EXAMINED,
+    PASSED,
+    ShellRun,
+    State,
+    TooMuch,
+    inner_text,
+)
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterator
 
     Parse = Callable[[str], ShellNode | None]
+    Words = tuple[str | None, ...]
 
 MOST_NESTED = 4
 """Depth of shells inside shells (``bash -c "bash -c ..."``) that is examined."""
 MOST_RUNNERS = 12
-"""Number of different runners that are followed one by one."""
+"""Number of different runners, and of other programs, that are followed one by one."""
+_COMPARE = frozenset((*TESTS, *SEARCHERS, "diff", "cmp", "comm", ":"))
+"""Programs that decide by the output of a substitution; ``:`` stands for a loop's list."""
 
 
 class Exits(NamedTuple):
@@ -46,6 +74,10 @@ class Exits(NamedTuple):
     """
     inverted: bool = False
     """Whether it is 0 only if a runner fails: ``! pytest tests/known_broken``."""
+    unheard: tuple[str, ...] = ()
+    """Programs in substitutions that can fail while it is 0: ``test -z "$(find src)"``."""
+    must_fail: tuple[str, ...] = ()
+    """Programs that have to fail for it to be 0: ``! rg word src``."""
 
 
 def exits(node: ShellNode, parse: Parse) -> Exits:
@@ -69,6 +101,8 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         if lost and all(state.status == 0 for state in ended):
             return Exits(f"the command's exit status is 0 even where {lost} fails")
         analysis = _followed(node, parse, list(run.seen)[:MOST_RUNNERS])
+        if not analysis.masked_exit:
+            analysis = _with_others(analysis, node, parse, set(run.seen))
         if runners and not analysis.masked_exit and not any(map(report_of, run.seen)):
             without = any(state.status == 0 and not state.runner_end for state in ended)
             return analysis._replace(guarded=runners[0].strip("`") if without else "")
@@ -101,6 +135,58 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
             guarded = guarded or name.strip("`")
     certain.pop("", None)
     return Exits("", tuple(certain), second_try, guarded if len(runners) == 1 else "", inverted)
+
+
+def _with_others(
+    exit_analysis: Exits, node: ShellNode, parse: Parse, runners: Collection[Words]
+) -> Exits:
+    """The facts with the programs that are no runners, and whose failure lets a command pass."""
+    compared = {plain_words(command.words) for command in _compared(node)}
+    everything = (*commands(node), *nested_commands(node, parse))
+    programs = dict.fromkeys(plain_words(command.words) for command in everything)
+    unheard: dict[str, None] = {}
+    must_fail: dict[str, None] = {}
+    followed = [words for words in programs if words and words[0] and words not in runners]
+    for words in followed[:MOST_RUNNERS] if compared or _turns_round(node) else ():
+        name = words[0] or ""
+        if name in TESTS or name in CANNOT_FAIL:
+            continue
+        try:
+            ended = process(ShellRun(parse, words), node, State(pipefail=True))
+        except (TooMuch, RecursionError):
+            break
+        passes = {state.runner_end for state in ended if state.status == 0}
+        if FAILED in passes and words in compared:
+            unheard[name] = None
+        elif passes and passes <= {FAILED, FAILURE_EXAMINED}:
+            must_fail[name] = None
+    return exit_analysis._replace(unheard=tuple(unheard), must_fail=tuple(must_fail))
+
+
+def _compared(node: ShellNode) -> Iterator[ShellNode]:
+    """The commands in substitutions whose output decides, also by way of a variable."""
+    parts = list(constructs(node))
+    deciding = [part for part in parts if part.kind in ("command", "case") and _compares(part)]
+    asked = " ".join(source for part in deciding for source in part.source)
+    for part in parts:
+        name = (part.words or ("",))[0] or ""
+        if part in deciding or (part.kind == "assign" and re.search(rf"\$\{{?{name}\b", asked)):
+            for inner in part.parts:
+                yield from commands(inner)
+
+
+def _compares(command: ShellNode) -> bool:
+    """Whether a command, or a ``case``, decides by its words."""
+    words = plain_words(command.words)
+    return command.kind == "case" or (bool(words) and base_name(words[0] or "") in _COMPARE)
+
+
+def _turns_round(node: ShellNode) -> bool:
+    """Whether a failure may lead to 0: behind a ``!``, in an ``if`` or an ``||``, by its ``$?``."""
+    return any(
+        part.kind in ("not", "if", "or", "while", "until") or any(LAST in w for w in part.source)
+        for part in constructs(node)
+    )
 
 
 def _functions(node: ShellNode) -> set[tuple[str | None, ...]]:

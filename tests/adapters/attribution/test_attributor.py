@@ -356,6 +356,65 @@ def test_words_of_a_checker_that_are_no_folders(tmp_path: Path, command: str, ou
     assert [result.outcome for result in run(tmp_path, command)] == [outcome]
 
 
+PASSED_BY_FAILING = [
+    "test -z \"$(find nowhere -name '*.py')\"",
+    '[ -z "$(program-nosuch --list)" ]',
+    'test -z "$(program-nosuch -l . 2>/dev/null)"',
+    "! program-nosuch -q word lib",
+    "! program-nosuch -q word lib 2>/dev/null",
+    "if program-nosuch word lib; then exit 1; fi",
+    "program-nosuch word lib; test $? -ne 0",
+    "program-nosuch word lib && exit 1 || exit 0",
+    "! sh -c 'program-nosuch word lib'",
+    "! python3 nowhere.py --bad",
+    "test -f a.txt && ! grep -q word nowhere",
+    'grep -q "$(cat nowhere)" a.txt',
+    'test "$(cat nowhere)" = "$(cat nobody)"',
+    "diff <(sort nowhere) <(sort nobody)",
+    "for f in $(find nowhere -name '*.sh'); do bash -n $f || exit 1; done",
+    "while read f; do bash -n $f || exit 1; done < <(find nowhere)",
+    'n=$(find nowhere | wc -l); [ "$n" -eq 0 ]',
+    'test -z "$(git -C nowhere status --porcelain)"',
+    'case "$(python3 nowhere.py)" in "") ;; *) exit 1;; esac',
+]
+HONEST_ALL_THE_SAME = [
+    "test -z \"$(find lib -name '*.orig')\"",
+    'out=$(find lib) && test -n "$out"',
+    '[ "$(cat a.txt)" = word ]',
+    'grep -q "$(cat a.txt)" a.txt',
+    """! python3 -c 'raise SystemExit("error: a.py:1: wrong")'""",
+    """if python3 -c 'raise SystemExit("fatal: no")'; then exit 1; fi""",
+    "! cat nowhere",
+    "! command -v program-nosuch",
+    "program-nosuch word || grep -q word a.txt",
+    "for f in $(find lib -name '*.sh'); do bash -n $f || exit 1; done",
+    "kill $(cat nowhere.pid); test -f a.txt",
+    "V=$(git -C nowhere describe); test -f a.txt",
+    """test "$(python3 -c 'import sys; print(3); print("warning: x", file=sys.stderr)')" = 3""",
+    "PATH=$PWD/bin:$PATH; ! own",
+    "own() { return 1; }; test -f a.txt && { own || grep -q word a.txt; }",
+]
+
+
+def test_a_pass_that_rests_on_a_program_which_could_not_do_its_work(tmp_path: Path) -> None:
+    """Its failure looks like the good case: nothing printed, or an exit status that is not 0."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.sh").touch()
+    (tmp_path / "a.txt").write_text("word\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/own").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "bin/own").chmod(0o755)
+    results = run(tmp_path, *PASSED_BY_FAILING)
+    kinds = [(result.outcome, result.reason.partition(":")[0]) for result in results]
+    expected = zip(PASSED_BY_FAILING, kinds, strict=True)
+    assert [pair for pair in expected if pair[1] != ("inconclusive", "masked")] == []
+    why = "masked: the exit status is 0 also where `find` cannot do its work, as here: find: "
+    assert results[0].reason.startswith(why)
+    results = run(tmp_path, *HONEST_ALL_THE_SAME)
+    told = zip(HONEST_ALL_THE_SAME, map(said, results), strict=True)
+    assert [pair for pair in told if pair[1] != ("passed", "")] == []
+
+
 def test_an_older_node_prints_a_file_and_its_tests_below(tmp_path: Path) -> None:
     (tmp_path / "a.test.js").write_text(ADDS)
     counts = "# tests 1\n# pass 1\n# fail 0\n# cancelled 0\n# skipped 0\n# todo 0\n"
