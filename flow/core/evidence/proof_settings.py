@@ -25,6 +25,8 @@ class NamingSettings(NamedTuple):
     """A pattern with one group; empty: all of the text."""
     modules: bool = False
     """Whether the part has the dotted names of Python's modules."""
+    plain: bool = False
+    """Whether the part also has names without a folder: of scripts, or of what it captures."""
 
 
 _VALUE = r"""\s*[:=]\s*(\[[^\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')"""
@@ -37,7 +39,13 @@ SETTINGS = (
     NamingSettings(
         (
             "tox.ini", "tox.toml", "noxfile.py", "[Jj]ustfile", ".justfile", "[Tt]askfile.*",
-            "tasks.py", "jest.config.*", "vitest.config.*", ".mocharc*", "ava.config.*", ".taprc",
+            "tasks.py", "dodo.py", "[Rr]akefile*",
+        ),
+        plain=True,
+    ),
+    NamingSettings(
+        (
+            "jest.config.*", "vitest.config.*", ".mocharc*", "ava.config.*", ".taprc",
             "jasmine.json", "playwright.config.*", "cypress.config.*", "phpunit*.xml*",
             ".pre-commit-config.yaml", ".eslintrc*", "eslint.config.*", ".stylelintrc*",
             "behave.ini",
@@ -56,6 +64,11 @@ SETTINGS = (
         modules=True,
     ),
     NamingSettings(
+        ("pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "setup.cfg"),
+        r"(?:^|[\s\"'=])@([\w.+-][\w./+-]*)(?=[\s\"']|$)",
+        plain=True,
+    ),
+    NamingSettings(
         ("conftest.py",),
         r"^pytest_plugins\b[^=\n]*=\s*([\[(][^\])]*[\])]|[\"'][\w.]+[\"'])",
         modules=True,
@@ -63,6 +76,9 @@ SETTINGS = (
 )  # fmt: skip
 """Sources: each program's page on its settings, as of November 2026."""
 _PATH = re.compile(r"(?<![\w!*@])[\w.+-]*(?:/[\w.+@-]+)+(?![\w*/])")
+_SCRIPT = re.compile(
+    r"(?<![\w!*@/.-])\w[\w+-]*\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|sql|bats)(?![\w*/.])"
+)
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 
 
@@ -78,11 +94,18 @@ def named_in_settings(path: str, read: Callable[[str], str | None]) -> Iterator[
         text = read(path) or ""
         parts = re.findall(row.part, text, re.MULTILINE) if row.part else [text]
         for part in parts:
-            words = _module_files(part, folder) if row.modules else _PATH.findall(part)
+            words = _module_files(part, folder) if row.modules else _named_paths(part, row)
             for word in words:
                 named = joined_path(folder, word.lstrip("/"))
                 if named is not None:
                     yield named
+
+
+def _named_paths(part: str, row: NamingSettings) -> list[str]:
+    """The paths in a part of a settings file."""
+    if row.plain and row.part:
+        return [part]
+    return [*_PATH.findall(part), *(_SCRIPT.findall(part) if row.plain else ())]
 
 
 def _module_files(text: str, folder: str) -> Iterator[str]:

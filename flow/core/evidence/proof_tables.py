@@ -7,9 +7,11 @@ yarnpkg.com "yarnrc", turbo.build, nx.dev, pkg.go.dev/cmd/go "Test packages",
 doc.rust-lang.org/cargo "Package Layout", rspec.info, docs.phpunit.de "XML Configuration",
 maven.apache.org "Standard Directory Layout", docs.gradle.org "Testing", learn.microsoft.com "dotnet
 test", cmake.org "ctest", hexdocs.pm/mix, swift.org/package-manager, bats-core.readthedocs.io,
-gnu.org "Makefile Names", docs.docker.com "Compose file", direnv.net, mise.jdx.dev, just.systems
-"dotenv", packaging.python.org "Entry points"; of linters and type checkers each one's page on its
-configuration file).
+gnu.org "Makefile Names", bazel.build "Write bazelrc configuration files", pantsbuild.org,
+perldoc prove, R "Startup", dart.dev "dart_test.yaml", cabal.readthedocs.io, dune.readthedocs.io,
+rebar3.org, docs.robotframework.org, taskfile.dev, docs.docker.com "Compose file", direnv.net,
+mise.jdx.dev, just.systems "dotenv", packaging.python.org "Entry points"; of linters and type
+checkers each one's page on its configuration file).
 """
 
 from __future__ import annotations
@@ -36,90 +38,157 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         (
             "pytest", "py.test", "python", "python3", "pypy", "pypy3", "tox", "nox", "nose2",
             "nosetests", "stestr", "coverage", "hatch", "poetry", "pdm", "uv", "uvx", "rye",
-            "pipenv", "pipx", "trial", "ward", "behave",
+            "pipenv", "pipx", "trial", "ward", "behave", "robot", "pabot", "green", "doit",
         ),
         (
             "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini",
             "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py", ".coveragerc",
             "sitecustomize.py", "usercustomize.py", "*.pth", "unittest.cfg", "nose2.cfg",
             ".stestr.conf", "behave.ini", ".env", "*.egg-info/entry_points.txt",
-            "src/*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt",
+            "src/*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt", "uv.toml",
+            "hatch.toml", "pdm.toml", "poetry.toml", "robot.toml", "dodo.py",
         ),
-        ("test_*.py", "*_test.py", "tests.py", "conftest.py", "tests/", "test/"),
+        (
+            "test_*.py", "*_test.py", "tests.py", "conftest.py", "tests/", "test/", "*.robot",
+            "*.feature", "features/",
+        ),
     ),
     "javascript": Ecosystem(
         (
             "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno", "jest", "vitest",
             "mocha", "ava", "tap", "karma", "playwright", "cypress", "jasmine", "tsx", "ts-node",
+            "ng", "nx", "turbo", "lerna", "wtr", "web-test-runner", "testcafe", "codeceptjs",
+            "wdio", "nyc", "c8", "ts-mocha", "cucumber-js",
         ),
         (
             "package.json", "jest.config.*", "jest.setup.*", "vitest.config.*", "vite.config.*",
             ".mocharc*", "ava.config.*", ".taprc", "karma.conf.*", "playwright.config.*",
             "cypress.config.*", "babel.config.*", ".babelrc*", ".npmrc", "deno.json*",
             "bunfig.toml", "jasmine.json", ".yarnrc*", "turbo.json", "nx.json", "lerna.json",
-            "pnpm-workspace.yaml", ".env*",
+            "pnpm-workspace.yaml", ".env*", "tsconfig*.json", ".swcrc", "vitest.workspace.*",
+            "web-test-runner.config.*", "wdio.conf.*", "codecept.conf.*", ".testcaferc*",
+            ".nycrc*", ".c8rc*", "angular.json", "project.json", "cucumber.*",
         ),
         (
             "*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/",
-            "package.json", "jest.config.*", "vitest.config.*", ".mocharc*",
+            "cypress/", "package.json", "jest.config.*", "vitest.config.*", ".mocharc*",
         ),
     ),
     "go": Ecosystem(
-        ("go", "gotestsum"), ("go.mod", "go.work"), ("*_test.go", "testdata/")
+        ("go", "gotestsum", "ginkgo", "gotest", "richgo", "mage"),
+        ("go.mod", "go.work", "magefile.go", "magefiles/"),
+        ("*_test.go", "testdata/"),
     ),
     "rust": Ecosystem(
-        ("cargo",),
-        ("Cargo.toml", "build.rs", ".cargo/", "rust-toolchain*", ".config/nextest.toml"),
+        ("cargo", "cargo-nextest", "cross"),
+        (
+            "Cargo.toml", "Cross.toml", "build.rs", ".cargo/", "rust-toolchain*",
+            ".config/nextest.toml",
+        ),
         ("tests/", "snapshots/", "Cargo.toml", "build.rs"),
     ),
     "ruby": Ecosystem(
         ("ruby", "rspec", "rake", "bundle", "rails", "minitest", "cucumber"),
         (
-            ".rspec", ".bundle/", "[Rr]akefile*", "Gemfile", "spec_helper.rb", "rails_helper.rb",
-            "test_helper.rb",
+            ".rspec", ".rspec-local", ".bundle/", "[Rr]akefile*", "Gemfile", "spec_helper.rb",
+            "rails_helper.rb", "test_helper.rb", "cucumber.y*ml", "config/cucumber.y*ml",
         ),
-        ("*_spec.rb", "*_test.rb", "test_*.rb", "spec/", "test/"),
+        ("*_spec.rb", "*_test.rb", "test_*.rb", "spec/", "test/", "features/"),
     ),
     "php": Ecosystem(
-        ("php", "phpunit", "pest", "composer"),
-        ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "composer.json", "Pest.php"),
-        ("*Test.php", "tests/"),
+        (
+            "php", "phpunit", "pest", "composer", "paratest", "behat", "codecept", "phpspec",
+            "artisan", "sail",
+        ),
+        (
+            "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "composer.json", "Pest.php",
+            "behat.*", "codeception.*", "phpspec.*", ".env.testing",
+        ),
+        ("*Test.php", "*Spec.php", "tests/", "spec/", "features/"),
     ),
     "jvm": Ecosystem(
-        ("mvn", "mvnw", "gradle", "gradlew", "sbt", "bazel"),
+        ("mvn", "mvnw", "mvnd", "gradle", "gradlew", "sbt", "ant", "lein", "clojure", "clj"),
         (
             "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
             "settings.gradle.kts", "gradle.properties", "gradle/", "buildSrc/", ".mvn/",
-            "build.sbt",
+            "*.sbt", "project/", "build.xml", "project.clj", "deps.edn", "tests.edn", "testng.xml",
         ),
         (
-            "*Test.java", "*Tests.java", "*Test.kt", "*Spec.scala", "test/", "pom.xml",
+            "*Test.java", "*Tests.java", "*IT.java", "*Test.kt", "*Spec.kt", "*Spec.groovy",
+            "*Spec.scala", "*Test.scala", "*Suite.scala", "*_test.clj", "test/", "pom.xml",
             "build.gradle", "build.gradle.kts",
         ),
     ),
     "dotnet": Ecosystem(
-        ("dotnet",), ("global.json", "*.csproj", "*.fsproj", "*.runsettings", "Directory.Build.*"),
-        ("*Test.cs", "*Tests.cs", "*.Tests/", "*.csproj", "*.fsproj"),
+        ("dotnet",),
+        (
+            "global.json", "*.csproj", "*.fsproj", "*.vbproj", "*.runsettings", "Directory.*.props",
+            "Directory.*.targets", "*.sln", "*.slnx", "*.slnf", "[Nn]u[Gg]et.[Cc]onfig",
+            "xunit.runner.json", "testconfig.json", ".config/dotnet-tools.json",
+        ),
+        (
+            "*Test.cs", "*Tests.cs", "*Test.fs", "*Tests.fs", "*.Tests/", "*.csproj", "*.fsproj",
+            "*.vbproj", "Directory.*.props", "Directory.*.targets",
+        ),
     ),
     "c": Ecosystem(
         ("ctest", "cmake", "meson", "ninja"),
-        ("CMakeLists.txt", "CTestTestfile.cmake", "CTestCustom.cmake", "meson.build"),
-        ("tests/", "test/"),
+        (
+            "CMakeLists.txt", "CTestTestfile.cmake", "CTestCustom.cmake", "CTestConfig.cmake",
+            "CMakePresets.json", "CMakeUserPresets.json", "cmake/", "meson.build", "meson.options",
+            "meson_options.txt",
+        ),
+        ("tests/", "test/", "CMakeLists.txt", "meson.build"),
     ),
     "make": Ecosystem(
-        ("make", "gmake", "just", "task", "invoke"),
+        ("make", "gmake", "just", "task", "go-task", "invoke", "inv", "earthly"),
         (
-            "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile",
-            "[Tt]askfile.*", "tasks.py", ".env",
+            "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile", "*.just",
+            "[Tt]askfile.*", ".taskrc*", "tasks.py", "Earthfile", ".env",
         ),
         ("Makefile", "makefile", "GNUmakefile", "*.mk"),
     ),
-    "elixir": Ecosystem(("mix",), ("mix.exs", ".formatter.exs"), ("*_test.exs", "test/")),
+    "bazel": Ecosystem(
+        ("bazel", "bazelisk", "buck2", "pants"),
+        (
+            ".bazelrc", "user.bazelrc", ".bazelversion", ".bazelignore", "tools/bazel",
+            "MODULE.bazel", "WORKSPACE*", "BUILD", "BUILD.bazel", ".buckconfig", "BUCK",
+            "pants.toml", ".pants.rc",
+        ),
+        ("BUILD", "BUILD.bazel", "*.bzl", "BUCK"),
+    ),
+    "elixir": Ecosystem(
+        ("mix",), ("mix.exs", ".formatter.exs", "config/", "coveralls.json"),
+        ("*_test.exs", "test/"),
+    ),
+    "erlang": Ecosystem(
+        ("rebar3",), ("rebar.config*",), ("*_SUITE.erl", "*_tests.erl", "test/")
+    ),
+    "dart": Ecosystem(
+        ("dart", "flutter"), ("pubspec.yaml", "dart_test.yaml", "analysis_options.yaml"),
+        ("*_test.dart", "test/", "integration_test/"),
+    ),
+    "haskell": Ecosystem(
+        ("cabal", "stack"), ("*.cabal", "cabal.project*", "stack.yaml", "package.yaml"),
+        ("*Spec.hs", "test/", "tests/"),
+    ),
+    "ocaml": Ecosystem(("dune",), ("dune-project", "dune-workspace", "dune"), ("test/", "dune")),
+    "perl": Ecosystem(
+        ("prove", "perl"), (".proverc", "Makefile.PL", "Build.PL", "cpanfile"),
+        ("*.t", "t/", "xt/"),
+    ),
+    "lua": Ecosystem(("busted",), (".busted",), ("*_spec.lua", "spec/")),
+    "crystal": Ecosystem(("crystal",), ("shard.yml",), ("*_spec.cr", "spec/")),
+    "zig": Ecosystem(("zig",), ("build.zig", "build.zig.zon"), ()),
+    "r": Ecosystem(
+        ("Rscript", "R"), (".Rprofile", ".Renviron", "DESCRIPTION"), ("test-*.R", "tests/")
+    ),
+    "julia": Ecosystem(("julia",), ("Project.toml",), ("runtests.jl", "test/")),
     "swift": Ecosystem(("swift",), ("Package.swift",), ("*Tests.swift", "Tests/")),
     "shell": Ecosystem(
-        ("bats", "shellspec", "bash", "sh", "dash", "zsh", "ksh"),
-        (".shellspec",),
-        ("*.bats", "*_spec.sh", "test_*.sh", "tests/", "test/"),
+        ("bats", "shellspec", "shunit2", "cram", "bash", "sh", "dash", "zsh", "ksh"),
+        (".shellspec", ".shellspec-local", ".cramrc"),
+        ("*.bats", "*_spec.sh", "*_test.sh", "test_*.sh", "tests/", "test/"),
     ),
     "containers": Ecosystem(
         ("docker", "docker-compose", "podman", "podman-compose", "nerdctl"),

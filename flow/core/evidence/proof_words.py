@@ -30,19 +30,24 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-MOST_PATTERNS = 3000
+MOST_PATTERNS = 4000
 """Patterns of one goal, at most; the rest is left out, with a warning."""
 
 OUTSIDE = "the commands name files outside the checkout, which are not watched"
+PACKAGES = "of installed packages only the programs are watched"
 _MOST_NAMED = 5
-"""Files outside that are named, at most."""
+"""Files outside, and folders of packages, that are named, at most."""
 _LONGEST = 400
 _SUFFIX = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
+_BETWEEN_WORDS = re.compile(r"[\s\"'`(){}<>|;,]+")
+_CODE_FILE = re.compile(r"\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|R|sql)$")
+"""Files that code in a command runs; any other that it opens is most likely the work."""
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _NODE_TOOLS = ("npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx")
 """Programs that start another one from ``node_modules/.bin``."""
 _OWN_PROGRAMS = ("node_modules/.bin",)
+_TOOL_ENDS = tuple(f"/{folder}" for folder in TOOL_FOLDERS)
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
 _LONGEST_VARIED = 8192
@@ -129,9 +134,9 @@ def watched(
         *itertools.islice(finder.replaced(), MOST_PATTERNS + 1),
     )
     patterns = tuple(dict.fromkeys(named))
-    gap = CUT if len(patterns) > MOST_PATTERNS else ""
-    if finder.outside and not gap:
-        gap = f"{OUTSIDE}: {', '.join(list(finder.outside)[:_MOST_NAMED])}"
+    unseen = ((OUTSIDE, finder.outside), (PACKAGES, finder.packages))
+    gaps = [f"{why}: {', '.join(list(names)[:_MOST_NAMED])}" for why, names in unseen if names]
+    gap = CUT if len(patterns) > MOST_PATTERNS else "; ".join(gaps)
     return Watched(patterns[:MOST_PATTERNS], gap)
 
 
@@ -150,6 +155,8 @@ class _ProofFinder:
         self.patterns: list[str] = []
         self.settings: list[str] = []
         self.outside: dict[str, None] = {}
+        self.packages: dict[str, None] = {}
+        """The folders of installed packages whose programs the commands start."""
         self.searched: dict[str, None] = {}
         """The folders in ``PYTHONPATH``, as the starts of patterns."""
 
@@ -298,7 +305,7 @@ class _ProofFinder:
         for start in places:
             place = self._place(folder, start) if not _STRANGE.search(start) else None
             if place is not None and place != _OUTSIDE:
-                self.patterns.append(literal_pattern(posixpath.normpath(f"{place}/{program}")))
+                self._file(posixpath.normpath(f"{place}/{program}"))
 
     def _operands(
         self, words: tuple[str | None, ...], name: str, folder: str, *, runner: bool
@@ -346,8 +353,9 @@ class _ProofFinder:
             _, sign, word = word.partition("=")
             if not sign:
                 return
-        if " " in word:  # make RUNNER='sh tools/run'
-            for part in word.split():
+        if " " in word or "(" in word:  # make RUNNER='sh tools/run', node -e "require('./a.js')"
+            parts = _BETWEEN_WORDS.split(word[:_LONGEST_VARIED])
+            for part in parts if "(" not in word else filter(_CODE_FILE.search, parts):
                 yield from self._candidates(part, folder)
             return
         if word.startswith("@"):  # pytest's file of arguments, node's package
@@ -430,8 +438,11 @@ class _ProofFinder:
                 self._file(path)
 
     def _file(self, path: str) -> None:
-        plain = not has_wildcard(path) or self._disk.kind(path) == "file"
-        self.patterns.append(literal_pattern(path) if plain else path)
+        there = self._disk.kind(path) == "file"
+        self.patterns.append(literal_pattern(path) if there or not has_wildcard(path) else path)
+        folder = posixpath.dirname(path)
+        if there and f"/{folder}".endswith(_TOOL_ENDS):
+            self.packages[posixpath.dirname(folder)] = None
         real = self._disk.real(path)
         if real is not None:
             self.patterns.append(literal_pattern(real))

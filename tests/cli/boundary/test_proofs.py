@@ -147,6 +147,21 @@ def test_a_file_outside_is_said_to_be_out_of_sight(repo: GitRepo, tmp_path: Path
     assert unknown not in evaluate(repo).json["warnings"], "said once"
 
 
+def test_installed_packages_are_said_to_be_out_of_sight(repo: GitRepo) -> None:
+    repo.commit("start", **{**FILES, ".gitignore": ".venv/\n"})
+    repo.write(".venv/bin/check", "#!/bin/sh\n. .venv/lib/check.sh\n")
+    repo.write(".venv/lib/check.sh", "exit 1\n")
+    os.chmod(repo.path / ".venv/bin/check", 0o755)
+    create(repo, ".venv/bin/check")
+    repo.write(".venv/lib/check.sh", "exit 0\n")
+
+    done = evaluate(repo)
+
+    unknown = ["of installed packages only the programs are watched: .venv"]
+    assert done.json["proof"]["unknown"] == unknown
+    assert set(unknown) <= set(done.json["warnings"])
+
+
 def test_a_deleted_failing_test_is_never_silent(repo: GitRepo) -> None:
     begin(repo, "sh -c 'for t in tests/test_*.py; do PYTHONPATH=src python3 -B $t || exit 1; done'")
     assert evaluate(repo).status == 1

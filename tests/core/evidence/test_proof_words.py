@@ -11,7 +11,7 @@ from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import read_command
 from flow.core.boundary.globs import literal_name, literal_pattern
 from flow.core.evidence.proof import CUT, Patterns
-from flow.core.evidence.proof_words import MOST_PATTERNS, OUTSIDE, watched
+from flow.core.evidence.proof_words import MOST_PATTERNS, OUTSIDE, PACKAGES, watched
 
 TREE = {
     "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",
@@ -220,6 +220,10 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("pytest @tools/gen.py", "tools/gen.py"),
         ("NODE_OPTIONS='--no-warnings --require=./tools/gen.py' node --test", "tools/gen.py"),
         ("make test RUNNER=tools/gen.py", "tools/gen.py"),
+        ("""python3 -c "exec(open('tools/gen.py').read())\"""", "tools/gen.py"),
+        ("""node -e "require('./tools/gen.py')\"""", "tools/gen.py"),
+        ("mysql -e 'source tools/gen.py;'", "tools/gen.py"),
+        ("""sqlite3 x.db '.read tools/gen.py'""", "tools/gen.py"),
         ("make test RUNNER='python3 tools/gen.py -q'", "tools/gen.py"),
         ("pytest -p tools.gen", "tools/gen.py"),
         ("pytest -ptools.gen tests/test_x.py", "tools/gen.py"),
@@ -252,6 +256,30 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("ruff check src", "src/pkg/.gitignore"),
         ("cd web && npx eslint .", "web/src/a/.eslintrc.json"),
         ("make lint", "src/pkg/.ruff.toml"),
+        ("bazel test //...", ".bazelrc"),
+        ("bazel test //...", "app/BUILD.bazel"),
+        ("bazelisk test //...", "tools/bazel"),
+        ("pants test ::", "pants.toml"),
+        ("prove -r", ".proverc"),
+        ("prove -r", "t/basic.t"),
+        ("Rscript -e 'testthat::test_local()'", ".Rprofile"),
+        ("dart test", "dart_test.yaml"),
+        ("cabal test", "x.cabal"),
+        ("rebar3 ct", "rebar.config"),
+        ("busted", ".busted"),
+        ("dotnet test", "Directory.Packages.props"),
+        ("dotnet test", "app/App.vbproj"),
+        ("ctest --preset ci", "CMakePresets.json"),
+        ("npx vitest run", "tsconfig.json"),
+        ("bun test", "tsconfig.base.json"),
+        ("sbt test", "project/plugins.sbt"),
+        ("lein test", "project.clj"),
+        ("vendor/bin/behat", "behat.yml"),
+        ("bundle exec cucumber", "config/cucumber.yml"),
+        ("robot .", "checks/login.robot"),
+        ("shellspec", ".shellspec-local"),
+        ("just test", "ci.just"),
+        ("mix test", "config/test.exs"),
     ],
 )  # fmt: skip
 def test_a_command_names(command: str, path: str) -> None:
@@ -271,6 +299,7 @@ def test_a_command_names(command: str, path: str) -> None:
         ("test -f src/app.py", "src/app.py"),
         ("cd web && npm test", "tests/test_x.py"),
         ("python3 -c 'import tests.test_x'", "tests/test_x.py"),
+        ("""python3 -c "assert open('Makefile').read()\"""", "Makefile"),
         ("cat .git/config .flow/goals/x.goal.yaml", ".flow/goals/x.goal.yaml"),
         ("cat ../outside.py", "outside.py"),
         ("curl https://example.invalid/tests/a.py", "tests/a.py"),
@@ -323,6 +352,30 @@ def test_a_command_does_not_name(command: str, path: str) -> None:
 def test_a_file_outside_is_said_to_be_out_of_sight(command: str, outside: str) -> None:
     found = watched([(command, "")], _simple_commands, Tree())  # type: ignore[arg-type]
     assert found.gap == (f"{OUTSIDE}: {outside}" if outside else "")
+
+
+@pytest.mark.parametrize(
+    ("command", "folders"),
+    [
+        (".venv/bin/pytest tests", ".venv"),
+        ("py.test", ".venv"),
+        ("uv run pytest", ".venv"),
+        ("npx jest && .venv/bin/pytest", "node_modules, .venv"),
+        ("cd web && ../node_modules/.bin/jest", "node_modules"),
+        ("pytest", ""),
+        ("npm test", ""),
+        ("bash run.sh", ""),
+    ],
+)
+def test_installed_packages_are_said_to_be_out_of_sight(command: str, folders: str) -> None:
+    found = watched([(command, "")], _simple_commands, Tree())  # type: ignore[arg-type]
+    assert found.gap == (f"{PACKAGES}: {folders}" if folders else "")
+
+
+def test_files_outside_and_packages_are_both_said() -> None:
+    command = "bash /tmp/check.sh && .venv/bin/pytest"
+    found = watched([(command, "")], _simple_commands, Tree())  # type: ignore[arg-type]
+    assert found.gap == f"{OUTSIDE}: /tmp/check.sh; {PACKAGES}: .venv"
 
 
 def test_a_folder_of_its_own_is_where_a_command_looks() -> None:
