@@ -172,6 +172,7 @@ class _Tools:
             base_tools=self.base_tools,
             proof=tree.proof,
             earlier=context.earlier,
+            broken=lambda run_id: context.verification.broken(run_id),  # noqa: PLW0108  # few ask
         )
         self._ledger.put_off()
         try:

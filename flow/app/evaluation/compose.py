@@ -43,7 +43,7 @@ def verdict(
         goal.evaluator_type,
         may_propose=may_propose,
         trust_first=_waits_for_trust(decision, request),
-        first=_earlier_goals(evaluation)[0],
+        first=_earlier_goals(evaluation)[0] or _anew(evaluation),
     )
     proof, proof_warnings = _proof_document(evaluation, records, disk)
     return Verdict(
@@ -99,6 +99,15 @@ def _earlier_goals(evaluation: EvaluationFacts) -> tuple[str, list[str]]:
     return after.next_line(evaluation.facts.loaded.goal.id, held), after.sentences(held)
 
 
+def _anew(evaluation: EvaluationFacts) -> str:
+    """The next step, if the run's record is broken; else empty."""
+    if not evaluation.broken:
+        return ""
+    goal_id, run_id = evaluation.facts.loaded.goal.id, evaluation.facts.run_id
+    anew = f"to measure anew, apart from it: flow goal evaluate {goal_id} --run-id NEW"
+    return f"see all of it: flow evidence verify {run_id}; {anew}"
+
+
 def _remarks(evaluation: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:
     """The start of the reason: what overrides everything else."""
     remarks = []
@@ -112,6 +121,7 @@ def _remarks(evaluation: EvaluationFacts, request: Request, *, may_propose: bool
         agent, judge = request.judge_named_by, display.visible(request.judge_backend or "")
         remarks.append(f"the judge was named in {agent}'s shell: {judge}")
     remarks += _earlier_goals(evaluation)[1]
+    remarks += [evaluation.broken] if evaluation.broken else []
     if evaluation.measurement.not_fresh:
         remarks.append(f"no fresh evidence of {display.names(evaluation.measurement.not_fresh)}")
     elif _proposal_withheld(evaluation, request, may_propose=may_propose):

@@ -65,6 +65,9 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     goal = loaded.goal
     waiting, held = _holds(goal, tools)
     decision = _decide(case, opinion, held)
+    broken = _broken_record(decision, facts, request, tools)
+    if broken:
+        decision = decide.on_broken_record(decision)
     evaluation = EvaluationFacts(
         facts,
         case.measurement,
@@ -80,6 +83,7 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         if request.base is None
         else None,
         counted=proposals.counted_once(tools.records.counted),
+        broken=broken,
     )
     with tools.records.together(facts.run_id):
         verdict = compose.verdict(evaluation, request, tools.records, tools.proof)
@@ -160,6 +164,22 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) 
         review=bool(report.guards_changed or report.protected_changed or case.request.no_proposal),
         held=held,
     )
+
+
+def _broken_record(
+    decision: Decision, facts: Facts, request: Request, tools: EvaluationTools
+) -> str:
+    """What is wrong with the run's record, as a sentence, where the goal would be achieved.
+
+    A stop leaves that to the confirmation, which looks at the whole chain in any case.
+    """
+    if decision.proposed is None or request.quiet:
+        return ""
+    broken = tools.broken(facts.run_id)
+    if not broken:
+        return ""
+    more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+    return f"the record of run {facts.run_id} is broken: {broken[0]}{more}"
 
 
 def _record(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.boundary.rules import BoundaryReport
+    from flow.core.chain.walk import ChainFinding
     from flow.core.decision.after import EarlierGoal, Hold
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
@@ -295,6 +296,8 @@ class EvaluationTools(NamedTuple):
     """Reads the files that the goal's commands rest on; None if they are not compared."""
     earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
     """A goal that has to be achieved first, as it stands; None if it is not here."""
+    broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()
+    """Entries of a run's record that were altered or are gone."""
 
 
 class EvaluationFacts(NamedTuple):
@@ -317,6 +320,8 @@ class EvaluationFacts(NamedTuple):
     """The files as the evaluation left them; None if it compared with another base."""
     counted: Callable[[str], Evidence | None] | None = None
     """Lookup of sidecars after the last command, each read once."""
+    broken: str = ""
+    """What is wrong with the run's record, if that holds back an achieved verdict."""
     written: bool = False
     """Whether the goal's file has it; a quiet turn is recorded by its caller."""
 

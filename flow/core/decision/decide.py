@@ -195,6 +195,15 @@ def _achieved(confidence: float, *, review: bool, held: HeldBy) -> Decision:
     return Decision("achieved", "active", "achieved", "pass", confidence, "none")
 
 
+def on_broken_record(decision: Decision) -> Decision:
+    """The decision if an entry of the run's record was altered or is gone: a person looks.
+
+    What was measured earlier has a say in what counts now (*flaky*), and a proposal could not be
+    confirmed.
+    """
+    return _person_decides(decision.confidence)
+
+
 def _person_decides(confidence: float, blocker: BlockerType = "none") -> Decision:
     return Decision(
         "needs_human_review", "waiting_for_user", None, "needs_human_review", confidence, blocker

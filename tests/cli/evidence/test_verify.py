@@ -124,6 +124,31 @@ def test_a_proposal_is_not_confirmed_on_a_broken_record(
     assert scene.flow(repo, *confirm).status == 0
 
 
+def test_an_evaluation_on_a_broken_record_proposes_nothing(repo: GitRepo) -> None:
+    """A failure whose evidence is removed would else be forgotten: one pass would do."""
+    runs = repo.path.parent / "runs"
+    flaky = f"echo x >> {runs}; test $(( $(wc -l < {runs}) % 2 )) = 0"
+    scene.create(scene.start(repo), criterion=f"AC1: it is steady :: {flaky}")
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
+    evidence = scene.run_dir(repo) / "evidence"
+    kept = {path: path.read_bytes() for path in evidence.iterdir()}
+    for path in kept:
+        path.unlink()
+
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--json")
+
+    assert done.status == 4
+    assert (done.json["verdict"], done.json["do"]) == ("needs_human_review", "person_looks")
+    assert done.json["proposed_transition"] is None
+    assert "evidence-ac1-eval-1.evidence.yaml: is missing" in done.json["reason"]
+    assert done.json["next_step_hint"].endswith("flow goal evaluate greet --run-id NEW")
+    again = scene.flow(repo, "goal", "evaluate", "greet", "--run-id", "anew", "--repeat", "2")
+    assert again.status == 1, "the new run measures for itself"
+    for path, data in kept.items():
+        path.write_bytes(data)
+    assert scene.flow(repo, "evidence", "verify", scene.run_dir(repo).name).status == 0
+
+
 def test_a_stranger_in_the_folder_does_not_stop_a_confirmation(repo: GitRepo, run: Path) -> None:
     (run / "evidence/note.md").write_text("hello")
     assert verify(repo)[0] == 1
