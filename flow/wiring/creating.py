@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.attribution.command_checks import syntax_faults
-from flow.adapters.baseline.pinned import commits_outside
+from flow.adapters.baseline.pinned import commits_outside, kept_base
 from flow.adapters.baseline.pinning import Pinning
 from flow.adapters.contracts import formats
 from flow.adapters.fs import clock
@@ -71,6 +71,7 @@ def create_goal(
         ),
         edit=lambda written, changes: formats.edit(written, changes, file=name),
         pin=pinning.pin,
+        kept_base=lambda base: kept_base(repo, base),
         outside=lambda goal, baseline: commits_outside(
             repo, baseline, allowed=goal.allowed_paths, denied=tree.denied(goal), mark=tree.marked
         ),

@@ -516,6 +516,7 @@ class Shop:
             parse=self.parse,
             edit=self.edit,
             pin=self.pin,
+            kept_base=lambda base: base,
             outside=lambda goal, baseline: (
                 self.outside if goal.id and baseline is self.base else []
             ),

@@ -21,7 +21,7 @@ from flow.core import layout
 from flow.core.boundary.changes import Baseline, dirty_digest, entry_digest
 from flow.core.boundary.rules import own_files, path_rules
 from flow.core.evidence import protected_files
-from flow.errors import GitError, at_key
+from flow.errors import GitError, InputError, at_key
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -142,6 +142,29 @@ def _named_commit(repo: Repo, ref: str, head: str) -> str | None:
         return None
 
 
+def kept_base(repo: Repo, name: str) -> str:
+    """``name`` as ``scope.base`` keeps it: a branch by its name, anything else by its commit.
+
+    A branch moves on, and ``flow goal rebase`` follows it; ``HEAD`` would be another commit later.
+    Raises :class:`InputError` for a name of no commit or of two.
+    """
+    head = repository.head_commit(repo)
+    if head is None or git_names.is_branch(repo, name, key="--base"):
+        return name
+    commit = _named_commit(repo, name, head)
+    if commit is None:
+        raise _no_commit(name)
+    return commit
+
+
+def _no_commit(name: str | None) -> InputError:
+    return at_key("scope.base", name).invalid(
+        f"{name!r} names no commit",
+        "name a branch, tag or commit that is in this repository (--base REF)",
+        code="no_base",
+    )
+
+
 def base_commit(repo: Repo, ref: str | None) -> str:
     """The merge-base of HEAD with ``ref``; the empty tree's id if HEAD has no commit yet."""
     usable(repo)
@@ -151,11 +174,7 @@ def base_commit(repo: Repo, ref: str | None) -> str:
         return repository.EMPTY_TREES[64 if algorithm == b"sha256" else 40]
     name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else default_base(repo)
     if other is None:
-        raise at_key("scope.base", name).invalid(
-            f"{name!r} names no commit",
-            "name a branch, tag or commit that is in this repository (--base REF)",
-            code="no_base",
-        )
+        raise _no_commit(name)
     if other == head:
         return head
     commits = repository.merge_bases(repo, head, other)

@@ -63,6 +63,12 @@ def resolve(repo: Repo, name: str, *, key: str) -> str | None:
     return repository.commit_of(repo, thing + rest)
 
 
+def is_branch(repo: Repo, name: str, *, key: str) -> bool:
+    """Whether ``name`` is a branch or a remote branch, without git's suffixes; raises as above."""
+    bearer = None if _SUFFIX.search(name) or name == "HEAD" else _bearer(repo, name, key)
+    return bearer is not None and bearer.name.startswith(("refs/heads/", "refs/remotes/"))
+
+
 def remote_default(repo: Repo) -> str | None:
     """The remote's default branch as a full name, if ``origin/HEAD`` leads to one of its own."""
     target = repository.symbolic_target(repo, ORIGIN_HEAD)

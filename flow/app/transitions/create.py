@@ -55,6 +55,8 @@ class CreationTools(NamedTuple):
     edit: Callable[[str, Sequence[Edit]], str]
     pin: Callable[[Goal, str | None], Baseline]
     """Pins (goal, --base)."""
+    kept_base: Callable[[str], str]
+    """``--base`` as ``scope.base`` keeps it: a branch by its name, else the commit."""
     outside: Callable[[Goal, Baseline], Sequence[Outside]]
     """Commits since the base outside the goal's paths."""
     write: Callable[
@@ -134,6 +136,7 @@ def create_goal(
         goal.document,
         status="draft" if as_draft else "active",
         run_id=run_id,
+        base=tools.kept_base(base) if base is not None else None,
         base_commit=baseline.base_commit if baseline else None,
     )
     final = with_schema_line(tools.edit(parsed.text, changes))

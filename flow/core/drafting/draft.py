@@ -157,12 +157,18 @@ def _copied(old: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def starting_changes(
-    document: Mapping[str, Any], *, status: str, run_id: str | None, base_commit: str | None
+    document: Mapping[str, Any],
+    *,
+    status: str,
+    run_id: str | None,
+    base_commit: str | None,
+    base: str | None = None,
 ) -> Sequence[tuple[tuple[str | int, ...], Any]]:
     """The edits that turn a goal's text into that of a goal which starts as ``status``."""
     wanted = (
         ("lifecycle", "status", status),
         ("scope", "run_id", run_id),
+        ("scope", "base", base),
         ("scope", "base_commit", base_commit),
     )
     return [

@@ -49,6 +49,6 @@ def test_a_goal_file_evaluate_rebase_import_and_verify_take_neither(
         assert "refs/heads/main" in done.stderr, (words, done.stderr)
         assert "refs/tags/main" in done.stderr, words
     file = work.path / ".flow/goals/greet.goal.yaml"
-    file.write_text(file.read_text().replace("\nscope:\n", "\nscope:\n  base: main\n"))
+    file.write_text(file.read_text().replace("\n  base: topic\n", "\n  base: main\n"))
     done = flow(work, "goal", "rebase", "greet", "--yes")
     assert (done.status, "refs/tags/main" in done.stderr) == (2, True), done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,10 @@ def on_a_branch(work: GitRepo) -> None:
     work.commit("outside", **{"other.txt": "x\n"})
 
 
+def scope(work: GitRepo) -> dict[str, Any]:
+    return dict(flow(work, "goal", "inspect", "greet", "--json").json["document"]["scope"])
+
+
 def evaluate(work: GitRepo, *more: str) -> Ran:
     return flow(work, "goal", "evaluate", "greet", "--json", *more)
 
@@ -49,6 +54,37 @@ def test_create_counts_from_the_base_it_is_given(work: GitRepo) -> None:
     on_a_branch(work)
     assert create(work, "--base", "HEAD").status == 0
     assert evaluate(work).status == 0
+
+
+@pytest.mark.parametrize("base", ["develop", "refs/heads/develop", "develop~1", "HEAD"])
+def test_the_base_that_create_is_given_is_the_goals(work: GitRepo, base: str) -> None:
+    """A branch by its name, which ``rebase`` follows; anything else by the commit it is now."""
+    work.git("switch", "-qc", "develop")
+    first = work.commit("one", **{"other.txt": "x\n"})
+    work.commit("two", **{"other.txt": "y\n"})
+    on_a_branch(work)
+    done = create(work, "--base", base, "--draft")
+    assert done.status == 0, done
+    commit = first if base == "develop~1" else work.git("rev-parse", base).strip()
+    kept = base if base.endswith("develop") else commit
+    assert scope(work)["base"] == kept
+    work.commit("later", **{"src/greet.txt": "please\n"})
+    assert flow(work, "goal", "activate", "greet").status == 0
+    assert scope(work)["base_commit"] == commit, "also where HEAD has moved on"
+
+
+def test_rebase_follows_the_branch_that_create_was_given(work: GitRepo) -> None:
+    work.git("switch", "-qc", "develop")
+    work.commit("one", **{"other.txt": "x\n"})
+    work.git("switch", "-qc", "topic")
+    assert create(work, "--base", "develop").status == 0
+    work.git("switch", "-q", "develop")
+    work.commit("theirs", **{"other.txt": "y\n"})
+    work.git("switch", "-q", "topic")
+    work.git("merge", "-q", "develop")
+    done = flow(work, "goal", "rebase", "greet", "--yes")
+    assert done.status == 0, done
+    assert "other.txt" in done.stderr
 
 
 @pytest.mark.parametrize("base", ["nowhere", "--upload-pack=x", "HEAD:src", ""])
