@@ -169,7 +169,7 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) 
 def _broken_record(
     decision: Decision, facts: Facts, request: Request, tools: EvaluationTools
 ) -> str:
-    """What is wrong with the run's record, as a sentence, where the goal would be achieved.
+    """The fault of the run's record, as a sentence, where the goal would be achieved.
 
     A stop leaves that to the confirmation, which looks at the whole chain in any case.
     """

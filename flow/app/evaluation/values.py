@@ -321,7 +321,7 @@ class EvaluationFacts(NamedTuple):
     counted: Callable[[str], Evidence | None] | None = None
     """Lookup of sidecars after the last command, each read once."""
     broken: str = ""
-    """What is wrong with the run's record, if that holds back an achieved verdict."""
+    """Fault of the run's record that holds back an achieved verdict; empty: none."""
     written: bool = False
     """Whether the goal's file has it; a quiet turn is recorded by its caller."""
 

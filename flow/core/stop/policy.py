@@ -41,6 +41,8 @@ CONTINUE: Mapping[Row, frozenset[Mode]] = {
 THROTTLE_COUNT = 3
 THROTTLE_SECONDS = 300
 """Seconds. This many continuations within them that left the subject as it was: let go."""
+SET_BACK = 3600
+"""Seconds. A continuation that is later than now by more tells nothing of the last minutes."""
 
 NEAR = 3
 """The budget is shown when this many of its stops, or fewer, remain."""
@@ -299,13 +301,14 @@ def _endings(
 def _throttled(loop: LoopCounters, tree: str | None, at: float) -> bool:
     """Whether the last three continuations were within five minutes, all on the present files.
 
-    A time later than now (the clock was set back) counts as now.
+    A time later than now (the clock was set back) counts as now, but not one that is much later:
+    else each stop would be let go until the clock is there again.
     """
     newest = loop.recent[-THROTTLE_COUNT:]
     return (
         len(newest) == THROTTLE_COUNT
         and tree is not None
-        and all(r.tree == tree and at - r.at <= THROTTLE_SECONDS for r in newest)
+        and all(r.tree == tree and -SET_BACK <= at - r.at <= THROTTLE_SECONDS for r in newest)
     )
 
 

@@ -221,10 +221,14 @@ SAME = tuple(Continuation(900.0 + n, T) for n in range(3))
         (SAME, 1000.0, "u" * 64, False),
         ((SAME[0]._replace(tree="u"), *SAME[1:]), 1000.0, T, False),
         (SAME, 500.0, T, True),
+        (SAME, -86_000.0, T, False),
         (SAME, 1000.0, None, False),
         (tuple(r._replace(tree=None) for r in SAME), 1000.0, None, False),
     ],
-    ids=["three", "two", "border", "older", "other now", "other then", "back", "unknown", "none"],
+    ids=[
+        *("three", "two", "border", "older", "other now", "other then", "back", "a day back"),
+        *("unknown", "none"),
+    ],
 )
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: str) -> None:
