@@ -59,7 +59,9 @@ def _run_gc(args: argparse.Namespace, out: Output) -> int:
     else:
         plan, screen = closed_runs.plan_removals(runs, oldest, args.keep), chain.collected
     document = plan.to_document(dry_run=args.dry_run)
-    again = f"{command} --older-than {args.older_than} --keep {args.keep}"
+    if args.older_than != OLDER_THAN:
+        command += f" --older-than {args.older_than}"
+    again = f"{command} --keep {args.keep}" if args.keep else command
     if args.dry_run or not plan.runs:
         out.result(document, screen(document, out.screen, again))
         out.warn(plan.warnings)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import inputs
 from flow.app import goal_views
@@ -43,7 +41,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Record the report."""
     context = Context()
     data = inputs.read(args.FILE, "FILE", limit=LIMIT)
-    name = "standard input" if args.FILE == "-" else os.path.basename(args.FILE)
+    name = "standard input" if args.FILE == "-" else args.FILE
     done = import_report(
         Importing(context),
         goal_views.choose(Goals(context), args.goal),

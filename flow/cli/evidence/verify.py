@@ -136,10 +136,13 @@ def _show_head(args: argparse.Namespace, out: Output) -> int:
         run_id = goals.run_of(goal_views.choose(goals))
     head = context.records.ledger_head(ids.run_id(run_id))
     if head is None:
-        there = _is_there(context, run_id)
-        near = "" if there else did_you_mean(run_id, context.records.goal_ids())
-        raise at_key("run", run_id).wrong_state(
-            f"run {run_id} has no evidence in its chain yet{near}",
+        if not _is_there(context, run_id):
+            near = did_you_mean(run_id, context.records.goal_ids())
+            raise at_key("RUN", run_id).not_found(
+                f"there is no run {run_id} here{near}", "see the runs there are: ls .flow/runs"
+            )
+        raise at_key("RUN", run_id).wrong_state(
+            f"run {run_id} has no evidence in its chain yet",
             "evaluate its goal first: flow goal evaluate ID",
         )
     trailer = f"{TRAILER}: {head}"

@@ -116,9 +116,10 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
 def _confirm(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    persons_word(context, args.by, args.note or "")  # refused before anything is shown
+    said = args.reason if args.note is None else args.note  # a reason is a person's words, too
+    persons_word(context, args.by, said or "")  # refused before anything is shown
     proposal = args.proposal or _confirmed_proposal(context, goal_id, out)
-    note = args.note if args.proposal is None else args.note or ""
+    note = said if args.proposal is None else said or ""
     word = closing_word(context, args.by, note, out)
     how = "flow goal confirm"
     closed = labelling.confirm(context, goal_id, proposal, args.reason, how, word)
@@ -149,6 +150,7 @@ def _confirmed_proposal(context: Context, goal_id: str, out: Output) -> str:
 
 def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
     context = Context()
+    word = persons_word(context, None, args.reason or "")
     goal_id = goal_to_act_on(context, args)
     context.ledger.finish(goal_id)  # what a killed call had decided comes first
     goal = context.load(goal_id).goal
@@ -160,7 +162,6 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal clear {goal.id}{why} --yes",
     )
     reason = args.reason or CLEARED
-    word = context.own_word()
     closed = labelling.cancel(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)
 

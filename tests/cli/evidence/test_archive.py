@@ -100,7 +100,9 @@ def test_every_reader_answers_as_before(repo: GitRepo, run: Path) -> None:
 def test_the_question_and_the_dry_run(repo: GitRepo, run: Path) -> None:
     all_files = inside(run)
     dry = scene.flow(repo, *ARCHIVE, "--dry-run")
-    assert dry.stdout.splitlines()[-1] == "next       flow gc --archive --older-than 0 --keep 0"
+    assert dry.stdout.splitlines()[-1] == "next       flow gc --archive --older-than 0"
+    spared = scene.flow(repo, *ARCHIVE, "--keep", "0", "--dry-run").stdout.splitlines()
+    assert spared[-1] == "next       flow gc --archive --older-than 0", "none is the default"
     document = scene.flow(repo, *ARCHIVE, "--dry-run", "--json").json
     assert (document["dry_run"], document["files"]) == (True, 4)
     (row,) = document["runs"]

@@ -127,6 +127,14 @@ def test_reports_that_lie_in_the_checkout_do_not_make_themselves_stale(work: Git
     assert freshness(work) == ["stale", "stale"]
 
 
+def test_a_report_that_cannot_be_read_is_named_as_it_was_typed(work: GitRepo) -> None:
+    """Of two reports with the same name in two folders the broken one."""
+    work.write("build/unit/report.xml", "<x")
+    done = scene.flow(work, "evidence", "import", "build/unit/report.xml")
+    assert done.status == 2
+    assert done.stderr.startswith("flow: build/unit/report.xml: is not a JUnit XML report")
+
+
 def test_it_never_decides(work: GitRepo, tmp_path: Path) -> None:
     """A report that says everything passed, for a goal whose command fails."""
     work.write("src/greet.txt", "give me that\n")

@@ -37,6 +37,15 @@ def test_a_repository_without_runs(repo: GitRepo) -> None:
     assert verify(repo) == (0, "there is no run yet\n")
 
 
+def test_a_run_that_is_not_there_has_no_head(repo: GitRepo, run: Path) -> None:
+    done = scene.flow(repo, "evidence", "head", "nope")
+    assert done.status == 2
+    assert "there is no run nope here (see the runs there are: ls .flow/runs)" in done.stderr
+    near = scene.flow(repo, "evidence", "head", "gret")
+    assert "there is no run gret here" in near.stderr
+    assert "greet" in near.stderr
+
+
 def test_the_head_is_everywhere(repo: GitRepo, run: Path, home: Path) -> None:
     done = scene.flow(repo, "evidence", "head", "greet", "--json").json
     head = done["head"]

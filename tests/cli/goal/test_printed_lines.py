@@ -219,9 +219,12 @@ def test_a_refused_closing_keeps_its_reason(work: GitRepo) -> None:
 
 def test_a_refused_gc_drops_no_more_than_was_asked(work: GitRepo) -> None:
     """Its line without ``--keep`` would drop the runs that were to be kept."""
-    assert flow(work, "goal", "evaluate", "greet").status == 1
-    assert flow(work, "goal", "clear", "greet", "--yes").status == 0
+    for goal in ("greet", "kept"):
+        if goal != "greet":
+            scene.create(work, goal)
+        assert flow(work, "goal", "evaluate", goal).status == 1
+        assert flow(work, "goal", "clear", goal, "--yes").status == 0
     for archive in ((), ("--archive",)):
-        words = ("gc", *archive, "--older-than", "0", "--keep", "0")
+        words = ("gc", *archive, "--older-than", "0", "--keep", "1")
         remedy = flow(work, *words, "--json").json["error"]["remedy"]
         assert typed(remedy.partition("a caller who asked one: flow ")[2]) == [*words, "--yes"]

@@ -50,6 +50,22 @@ def test_approval_confirmation_and_note_are_everywhere(repo: GitRepo, tmp_path: 
             assert word in shown, (command, word)
 
 
+def test_the_reason_of_a_closing_is_shown_as_a_note_is(repo: GitRepo, tmp_path: Path) -> None:
+    """``--reason`` says why, as ``--note`` does: not in journal and events alone."""
+    scene.create(scene.start(repo))
+    proposal = scene.propose(repo)
+    assert flow(repo, "goal", "confirm", "--proposal", proposal, "--reason", YES).status == 0
+    scene.create(repo, "other")
+    assert flow(repo, "goal", "clear", "other", "--reason", READ, "--yes").status == 0
+    for goal, words in (("greet", YES), ("other", "I read it, twice")):
+        assert words in flow(repo, "goal", "status", goal).stdout
+        assert flow(repo, "goal", "history", goal).stdout.count(words) == 1
+        assert words in flow(repo, "goal", "inspect", goal, "--json").json["closed"]["note"]
+        page = tmp_path / f"{goal}.html"
+        assert flow(repo, "report", goal, "--output", str(page)).status == 0
+        assert words in page.read_text()
+
+
 def test_a_move_is_told_under_the_name_of_the_person_whose_word_it_follows(repo: GitRepo) -> None:
     """Not under the account's, which ``evaluate`` has off a terminal."""
     scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
