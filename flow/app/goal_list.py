@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app import overview
 from flow.app.evaluation import proposals
-from flow.app.goal_views import ViewPort, closed_by_hand, held_back, newest, shown_pause
+from flow.app.goal_views import ViewPort, closed_by_hand, held_back, newest, open_again, shown_pause
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, is_of_branch
@@ -171,6 +171,7 @@ def _row(
         "proposal": _proposal(port, context, copy, branch),
         "paused": pause,
         "closed_by_hand": by_hand,
+        "open_again": copy.in_checkout and open_again(port, copy.goal),
         "held_back": held or None,
     }
 

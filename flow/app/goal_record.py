@@ -7,7 +7,15 @@ from functools import partial
 from flow.app import overview
 from flow.app.evaluation import proofs
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.goal_views import ViewPort, closed_by_hand, newest, status, told_by_hand, told_events
+from flow.app.goal_views import (
+    ViewPort,
+    closed_by_hand,
+    newest,
+    open_again,
+    status,
+    told_by_hand,
+    told_events,
+)
 from flow.app.persons_acts import persons_acts
 from flow.core import layout
 from flow.errors import FlowError
@@ -46,13 +54,13 @@ def inspect(port: RecordPort, goal_id: str) -> dict[str, Any]:
     """The contract as read and the evidence of its run."""
     document = contract_and_evidence(port.records, goal_id, partial(freshness, port))
     loaded = port.load(goal_id)
-    by_hand = closed_by_hand(port, loaded)
-    told = [told_by_hand(loaded.goal)] if by_hand else []
-    warnings = [*document["warnings"], *told]
+    events = told_events(port, loaded.goal)
+    document["closed_by_hand"] = closed_by_hand(port, loaded)
+    document["open_again"] = open_again(port, loaded.goal)
+    document["warnings"] = [*document["warnings"], *told_by_hand(loaded.goal, document, events)]
     proof = proofs.shown_now(port.closing_context(), loaded.goal)
     document["document"] = with_newest_results(loaded.goal, newest(port, loaded.goal))
-    acts = persons_acts(port.records, loaded.goal, told_events(port, loaded.goal))
-    return {**document, **acts, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
+    return {**document, **persons_acts(port.records, loaded.goal, events), "proof": proof}
 
 
 def report(port: RecordPort, goal_id: str) -> dict[str, Any]:

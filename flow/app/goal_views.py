@@ -82,6 +82,9 @@ class ViewPort(GoalPort, Protocol):
     def is_run_known(self, run_id: str) -> bool:
         """Whether the state folder keeps anything of a run."""
 
+    def was_closed(self, run_id: str, goal_id: str) -> bool:
+        """Whether this user's state folder knows that Flow closed the goal at some time."""
+
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
 
@@ -124,9 +127,9 @@ def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[s
     document |= persons_acts(port.records, loaded.goal, events)
     document["here"] = here
     _name_moved_files(port, document)
-    by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
-    told = [told_by_hand(loaded.goal)] if by_hand else []
-    document["warnings"] += [*port.troubles, *told]
+    document["closed_by_hand"] = closed_by_hand(port, loaded)
+    document["open_again"] = open_again(port, loaded.goal)
+    document["warnings"] += [*port.troubles, *told_by_hand(loaded.goal, document, events)]
     document["held_back"] = held_back(port, context, loaded) or None
     document["sent_to_judge"] = _sent_to_judge(port, loaded.goal)
     document["paused"] = shown_pause(port, loaded.goal)
@@ -200,6 +203,13 @@ def closed_by_hand(port: ViewPort, loaded: LoadedGoal) -> bool:
     return not port.closing_on_record(loaded, goal.run_id)
 
 
+def open_again(port: ViewPort, goal: Goal) -> bool:
+    """Whether a goal that Flow closed has an open status: by git, or by hand."""
+    if goal.status in TERMINAL or goal.run_id is None:
+        return False
+    return port.was_closed(goal.run_id, goal.id)
+
+
 def newest(port: ViewPort, goal: Goal) -> Goal:
     """The goal as of its newest turn, which its file may not have yet."""
     if goal.run_id is None:
@@ -233,10 +243,26 @@ def shown_pause(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
     return pause.to_document() if pause is not None else None
 
 
-def told_by_hand(goal: Goal) -> str:
-    """The warning about a goal that was closed by hand."""
-    return (
-        f"closed by hand: your own state folder does not know that it is {goal.status}: Flow did "
-        "not close it as it is now, or could not write there (it is not exported; to have its "
-        f"work on record: flow goal create NEW --from {goal.id})"
+def told_by_hand(
+    goal: Goal, document: Mapping[str, Any], events: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """The warning about a goal that was closed, or opened again, without Flow; [] for others."""
+    if document["closed_by_hand"]:
+        told = (
+            f"closed by hand: your own state folder does not know that it is {goal.status}: Flow "
+            "did not close it as it is now, or could not write there (it is not exported; to have "
+            f"its work on record: flow goal create NEW --from {goal.id})"
+        )
+        return [told]
+    if not document["open_again"]:
+        return []
+    from flow.core.chain.closing_record import closed_goal  # few goals are open again
+
+    event = past.last_closing(events)
+    status = str(event["to"]) if event is not None else "closed"
+    closing = closed_goal(goal.id, goal.branch, status, event).sentence()
+    told = (
+        f"open again: {closing}, and its file says {goal.status}: git brought back an older one, "
+        "or it was edited (Flow goes on with it; what was closed stays on record)"
     )
+    return [told]

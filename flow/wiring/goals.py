@@ -115,6 +115,9 @@ class Goals:
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         return self.context.run_record.has_closing(run_id, loaded.goal, loaded.contract)
 
+    def was_closed(self, run_id: str, goal_id: str) -> bool:
+        return self.context.run_record.was_closed(run_id, goal_id)
+
     def is_run_known(self, run_id: str) -> bool:
         return self.context.run_record.knows(run_id)
 

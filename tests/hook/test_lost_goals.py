@@ -550,6 +550,34 @@ def test_closed_by_hand_is_told_wherever_the_goal_is_shown(status: str, work: Gi
     assert row["closed_by_hand"] is True
 
 
+def test_open_again_after_a_closing_is_told_wherever_the_goal_is_shown(work: GitRepo) -> None:
+    """The commit that closed it is taken back, which brings its file back as it was before."""
+    work.commit("a goal")
+    proposal = scene.propose(work)
+    assert scene.flow(work, "goal", "confirm", "--proposal", proposal).status == 0
+    work.commit("closed")
+    assert "open again" not in scene.flow(work, "goal", "list").stdout
+    work.git("revert", "--no-edit", "HEAD")
+    told = "open again: goal greet was closed as achieved at "
+    for words in (("status", "greet"), ("inspect", "greet")):
+        document = scene.flow(work, "goal", *words, "--json").json
+        assert document["open_again"] is True
+        (warning,) = [text for text in document["warnings"] if text.startswith(told)]
+        assert "by A Tester, said from " in warning
+        assert ", and its file says active" in warning
+    assert told in scene.flow(work, "goal", "status").stderr
+    work.write("src/more.txt", "x")  # what was proposed is no longer
+    assert "open again" in scene.flow(work, "goal", "list").stdout
+    assert "greet  open again" in scene.flow(work, "goal", "status").stdout
+    (row,) = scene.flow(work, "inbox", "--json").json["items"]
+    assert row["section"] == "working"
+    assert row["why"].startswith("was closed, and its file says active again; ")
+    proposal = scene.propose(work)
+    assert scene.flow(work, "goal", "confirm", "--proposal", proposal).status == 0
+    document = scene.flow(work, "goal", "status", "greet", "--json").json
+    assert (document["open_again"], document["warnings"]) == (False, [])
+
+
 def test_closed_by_flow_is_told_as_before(work: GitRepo) -> None:
     assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
     for words in (("goal", "list"), ("goal", "status", "greet"), ("goal", "inspect", "greet"),

@@ -216,6 +216,13 @@ class RunRecord:
         at = closing_record.closed_at(events, goal.status)
         return at is not None and self.closed(run_id, goal, contract, at)
 
+    def was_closed(self, run_id: str, goal_id: str) -> bool:
+        """Whether Flow closed the goal at some time; its present status does not count."""
+        from flow.core.chain import closing_record
+
+        pinned = self._pinned(run_id)
+        return pinned is not None and pinned.files.get(closing_record.FOLDER + goal_id) is not None
+
     def knows(self, run_id: str) -> bool:
         """Whether the state folder keeps anything of a run."""
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app import overview
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.goal_views import ViewPort, closed_by_hand, newest, shown_pause
+from flow.app.goal_views import ViewPort, closed_by_hand, newest, open_again, shown_pause
 from flow.app.questions import with_questions
 from flow.core.decision.outside import outside_advice
 from flow.core.goal.lifecycle import TERMINAL
@@ -62,6 +62,7 @@ def standing_here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
         since = max(since, pause["at"])
     elif goal.status != "draft":
         facts = facts._replace(doubt=port.doubt(goal.id, loaded.contract))
+        facts = facts._replace(open_again=open_again(port, goal))
         if not facts.doubt:
             facts, since = _stopped_or_working(port, loaded, facts, since)
     rests_on_files = bool(facts.proposal) or goal.status in ("blocked", PAUSED_STATUS)

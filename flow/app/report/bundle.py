@@ -133,6 +133,7 @@ def _status(record: Record) -> dict[str, Any]:
         ],
         "closed": closed,
         "closed_by_hand": False,
+        "open_again": False,
         "next": "",
         "red_first": [],
     }

@@ -39,6 +39,8 @@ class GoalFacts(NamedTuple):
     """Whether a change was decided and not carried out."""
     by_hand: bool = False
     """Whether it has a final status that no command set."""
+    open_again: bool = False
+    """Whether Flow closed it, and git or a hand brought back an open status."""
     pause: str = ""
     """The person or agent that paused it, with the reason; empty if it is not paused."""
     doubt: Doubt = ""
@@ -369,6 +371,14 @@ TABLE: tuple[Row, ...] = (
         "outside",
         "let go",
         lambda f: f"the agent was let go: {f.limit}",
+    ),
+    Row(
+        "open again",
+        lambda f: f.open_again,
+        "working",
+        "undecided",
+        "open again",
+        lambda f: f"was closed, and its file says {visible(f.status)} again; {_progress(f)}",
     ),
     Row(
         "moved",

@@ -112,6 +112,16 @@ def closing(events: Sequence[Event], status: str) -> PersonsAct | None:
     return _act(newest, status)
 
 
+def last_closing(events: Sequence[Event]) -> Event | None:
+    """The newest event with a final status; later ones may have others."""
+    closings = (
+        event
+        for event in reversed(events)
+        if event.get("type") in ("confirmed", "transition") and event.get("to") in TERMINAL
+    )
+    return next(closings, None)
+
+
 def _act(event: Event, about: str) -> PersonsAct:
     return PersonsAct(
         about,

@@ -20,6 +20,7 @@ def standing(document: Document) -> Standing:
         goal_id=str(document["goal_id"]),
         status=str(document["status"]),
         by_hand=bool(document.get("closed_by_hand")),
+        open_again=bool(document.get("open_again")),
         pause="paused" if document.get("paused") else "",
         proposal=str(proposal.get("to", "")),
         moved=() if proposal.get("live") else None,

@@ -233,6 +233,13 @@ ROWS: list[tuple[str, dict[str, Any], str, str, str]] = [
         "",
     ),
     (
+        "open again",
+        {"open_again": True, "proposal": "achieved", "moved": ("x",)},
+        "working",
+        "was closed, and its file says active again; not evaluated yet",
+        "",
+    ),
+    (
         "moved",
         {"proposal": "achieved", "moved": ("the files were changed since it was made",)},
         "working",
@@ -264,6 +271,7 @@ FACTS = st.builds(
     missing=st.booleans(),
     unfinished=st.booleans(),
     by_hand=st.booleans(),
+    open_again=st.booleans(),
     pause=st.sampled_from(["", "paused"]),
     doubt=st.sampled_from(["", "never", "revoked", "changed", "unusable"]),
     proposal=st.sampled_from(["", "achieved", "failed"]),
