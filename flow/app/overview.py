@@ -31,12 +31,9 @@ def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary
     Where none is under way it is the one that ended last, or what was drafted after that.
     """
     here = [g for g in goals if branch is None or g.branch == branch]
-    open_ones = [g for g in here if g.status not in TERMINAL]
-    begun = [g for g in open_ones if g.status != "draft"]
-    ended = max((g.touched for g in here if g.status in TERMINAL), default="")
-    drafts = [g for g in open_ones if g.status == "draft" and g.created_at > ended]
-    active = [g for g in begun if g.status == "active"]
-    candidates = active or begun or drafts or [g for g in here if g.status in TERMINAL]
+    meant = begun_or_drafted(here)
+    active = [g for g in meant if g.status == "active"]
+    candidates = active or meant or [g for g in here if g.status in TERMINAL]
     label = display.visible(branch or "this checkout")
     if not candidates:
         raise at_key("ID").not_found(
@@ -46,6 +43,17 @@ def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
         raise _several(candidates, branch)
     return max(candidates, key=lambda g: (g.touched, g.created_at))
+
+
+def begun_or_drafted(goals: Sequence[GoalSummary]) -> list[GoalSummary]:
+    """The goals under way among ``goals``; without any, what was drafted after the last one ended.
+
+    So the example that ``flow init`` drafts hides no goal that was closed since.
+    """
+    open_ones = [g for g in goals if g.status not in TERMINAL]
+    ended = max((g.touched for g in goals if g.status in TERMINAL), default="")
+    begun = [g for g in open_ones if g.status != "draft"]
+    return begun or [g for g in open_ones if g.created_at > ended]
 
 
 def choose_open(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.app import overview
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.goal_views import ViewPort, held_back, newest, shown_pause, told_events
-from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import is_of_branch
 from flow.core.stop.past import past_turns
 from flow.errors import FlowError
@@ -23,8 +22,7 @@ def status_line(port: ViewPort) -> dict[str, Any]:
     goals, broken = port.summaries()
     branch = port.branch()
     of_branch = [goal for goal in goals if is_of_branch(goal.branch, branch)]
-    here = [goal for goal in of_branch if goal.status not in TERMINAL]
-    under_way = [goal for goal in here if goal.status != "draft"] or here
+    under_way = overview.begun_or_drafted(of_branch)
     document = {"goals": [goal.id for goal in under_way], "unreadable": len(broken), "goal": None}
     if len(under_way) == 1:
         document["goal"] = _standing(port, port.load(under_way[0].id))

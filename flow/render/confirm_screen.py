@@ -19,7 +19,9 @@ from flow.render.confirming import (
     proved_row,
     whose_trust,
 )
+from flow.render.contract_change import CLASS_WORDS, difference_rows
 from flow.render.screen import Column, Screen, Styled
+from flow.render.text import steps_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ NEXT = 6
 """Columns of the label before the next command, if there is no other label."""
 WIDEST = 120
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_KINDS: Mapping[str, str] = {"weakening": "asks for less", "strengthening": "asks for more"}
 _GROUNDS: Mapping[str, str] = {
     "flow goal create": "as created",
     "flow goal activate": "as activated",
@@ -115,12 +116,12 @@ def _contract_rows(steps: Sequence[ContractStep], screen: Screen) -> Iterable[Ro
         at = screen.at(step.at) if step.at else "when is not on record"
         how = "" if step.how == "flow goal amend" else f"{visible(step.how)}, "
         place = visible(step.said_from) or "from where is not on record"
-        kind = _KINDS.get(step.kind, visible(step.kind) or "class not known")
+        kind = CLASS_WORDS.get(step.kind, visible(step.kind) or "class not known")
         style = "" if step.kind in ("strengthening", "neutral") else "undecided"
         yield Styled(f"{amended}{who}{at}, {how}{place}: {kind}", style)
         if step.reason:
             yield f"  “{visible(clip(step.reason, TEXT))}”"
-        for line in step.lines:
+        for line in difference_rows(step.lines):
             mark = line.lstrip()[:2]
             style = {"- ": "failed", "+ ": "proved"}.get(mark, "") if line[:1] == " " else ""
             yield Styled(f"  {visible(clip(line, TEXT))}", style)
@@ -229,10 +230,9 @@ def approved_lines(document: Mapping[str, Any], screen: Screen) -> list[str]:
     ]
     if document["proposal"]:
         to = document["proposal"]["to"]
-        lines.append(
-            f"{screen.mark('proved')} {goal_id}  {to}, as proposed: all evidence is fresh, "
-            "nothing was run again."
-        )
+        lines.append(f"{screen.mark('proved')} {goal_id}  {to}, as proposed")
+        lines.append("  All evidence is fresh; nothing was run again.")
     else:
         lines += screen.wrapped("  not yet", visible(in_words(document["not_proposed"])))
-    return [*lines, screen.labelled("next", visible(document["next"]), "person", width=NEXT)]
+    steps = steps_of(visible(document["next"]))
+    return [*lines, *(screen.labelled(label, step, "person", width=NEXT) for label, step in steps)]

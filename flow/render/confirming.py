@@ -8,6 +8,7 @@ from __future__ import annotations
 from flow.core.decision.confirming import names_proposal
 from flow.core.decision.explain import in_words
 from flow.core.text.display import clip, names, visible
+from flow.render.contract_change import CLASS_WORDS, difference_rows
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -70,9 +71,6 @@ def _open_row(row: CriterionProof) -> str:
     return f"{row.id}  {text}: {visible(row.result)}{optional}{command}"
 
 
-_CLASS = {"": "class not known", "incomparable": "cannot be compared"}
-
-
 def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
     if not steps:
         return
@@ -82,10 +80,11 @@ def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
         who = f"by {visible(step.by)}, " if step.by else ""
         place = f", {step.said_from}" if step.said_from else ", from where is not on record"
         at = visible(step.at) or "when is not on record"
-        yield f"{who}{at}, {visible(step.how)}{place}: {_CLASS.get(step.kind, step.kind)}"
+        kind = CLASS_WORDS.get(step.kind, visible(step.kind) or "class not known")
+        yield f"{who}{at}, {visible(step.how)}{place}: {kind}"
         if step.reason:
             yield f"  “{visible(clip(step.reason, TEXT))}”"
-        for line in step.lines:
+        for line in difference_rows(step.lines):
             yield f"  {visible(clip(line, TEXT))}"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _CRITERION = re.compile(r"objective\.acceptance_criteria\[([A-Z]+[0-9]+)\](?:\.(.+))?")
 _FIELDS = {"verification_command": "command"}
+_TOLD = re.compile(r"(?P<kind>[a-z ]+): (?:(?P<key>[\w.\[\]]+): )?(?P<what>.*)", re.S)
 _LABELS = {
     "constraints.allowed_paths": "paths",
     "constraints.denied_paths": "denied",
@@ -21,16 +22,51 @@ _LABELS = {
     "objective.acceptance_criteria": "criteria",
     "": "trust",
 }
-_WORDS = {
+CLASS_WORDS = {
     "weakening": "asks for less",
     "strengthening": "asks for more",
     "neutral": "asks for the same",
     "incomparable": "cannot be compared",
 }
 """The classes of :mod:`flow.core.amendment.rules` as people read them."""
+_CLASSES = {**CLASS_WORDS, CLASS_WORDS["incomparable"]: CLASS_WORDS["incomparable"]}
+"""The classes in words, by the first words of a change in an event."""
 _PATH_WORDS = {"weakening": "opens more", "strengthening": "closes more"}
 _STYLES = {"weakening": "undecided", "incomparable": "undecided"}
 _WIDEST = 20
+
+
+class ToldChange(NamedTuple):
+    """One change as an event has it: its subject, the change, and its class in words."""
+
+    label: str
+    what: str
+    kind: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.what}" if self.label else self.what
+
+
+def told_change(text: str) -> ToldChange:
+    """A change from the ``changes`` of an event; one of another form is its text alone."""
+    match = _TOLD.fullmatch(text)
+    kind = _CLASSES.get(match["kind"]) if match is not None else None
+    if match is None or kind is None:
+        return ToldChange("", text)
+    return ToldChange(_label(match["key"]) if match["key"] else "", match["what"], kind)
+
+
+def difference_rows(difference: Sequence[str]) -> Iterator[str]:
+    """The lines of :mod:`flow.core.amendment.trust_diff` with subjects as people name them."""
+    whole = {
+        match[0].removesuffix(".id")
+        for line in difference
+        for match in [_CRITERION.fullmatch(line.removesuffix(":"))]
+        if match is not None and match[2] == "id"
+    }
+    for block in _blocks(difference, whole):
+        yield block.label
+        yield from (f"  {line}" for line in block.lines)
 
 
 class _Block(NamedTuple):
@@ -114,5 +150,5 @@ def _painted(lines: Sequence[str], screen: Screen) -> Iterator[str]:
 def _word(change: Mapping[str, str], screen: Screen) -> str:
     kind = change["class"]
     paths = change["key"].endswith("_paths")
-    word = (_PATH_WORDS.get(kind) if paths else None) or _WORDS.get(kind, kind)
+    word = (_PATH_WORDS.get(kind) if paths else None) or CLASS_WORDS.get(kind, kind)
     return screen.paint(_STYLES.get(kind, "dim"), f"{word}: {visible(change['what'])}")

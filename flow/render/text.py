@@ -36,6 +36,12 @@ def show(value: object) -> str:
     return visible(json.dumps(value, ensure_ascii=False))
 
 
+def steps_of(text: str) -> list[tuple[str, str]]:
+    """(``next``, the step), and each other one after ``or``; every one ends with its command."""
+    first, *others = text.split("; or ")
+    return [("next", first), *(("or", other) for other in others)]
+
+
 def why_stale(reasons: Sequence[str]) -> str:
     """The reasons that evidence is not fresh."""
     return ", ".join(WORDS[reason] for reason in reasons)  # type: ignore[index]

@@ -25,13 +25,16 @@ def confirm_lines(
 
 
 def diff(context: Context, goal_id: str) -> str:
-    """The diff since the base, for a pager: the files that the proof rests on first.
+    """The diff since the base, for a pager: the files that the proof rests on first, Flow's last.
 
     Control characters and escapes in foreign text are made visible.
     """
     from flow.adapters.attribution.proof_diff import proof_file_diffs  # few ask to see it
+    from flow.app.evaluation.goal_rules import own_files
 
     asked = live_question(context, goal_id)
     first = [file.path for file in asked.proof.files] if asked is not None else []
-    baseline, snapshot = context.tree.shown(context.load(goal_id).goal)
-    return proof_file_diffs(context.repo, snapshot.changes, first, baseline.proof_states)
+    goal = context.load(goal_id).goal
+    baseline, snapshot = context.tree.shown(goal)
+    changes = sorted(snapshot.changes, key=own_files(goal, baseline))
+    return proof_file_diffs(context.repo, changes, first, baseline.proof_states)

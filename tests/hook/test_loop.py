@@ -77,6 +77,15 @@ def test_the_fourth_equal_stop_is_stuck(looping: GitRepo, capfd: Capture) -> Non
     assert found["lifecycle"]["to"] == "failed"
     assert found["reason"].startswith("stuck_no_progress")
     assert events(looping)[-1]["limit"] == "stuck_no_progress"
+    assert answers[3]["reason"].startswith("goal greet is failed: stuck_no_progress: the same ")
+    anew = "flow goal create NEW --from greet"
+    assert answers[3]["next_step_hint"].endswith(anew), "a closed goal is not evaluated again"
+    why = "the same criteria passed after each of 3 continuations"
+    told = scene.flow(looping, "goal", "status", "greet").stdout
+    assert f"because    {why}" in told
+    told = scene.flow(looping, "goal", "history", "greet").stdout
+    assert "the Stop hook closed it as failed" in told
+    assert (told.count(why), told.count("“")) == (1, 0), "no person's words, and said once"
 
 
 @pytest.mark.parametrize("limit", [1, 2])

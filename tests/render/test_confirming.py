@@ -182,6 +182,26 @@ def test_what_a_person_must_look_at_is_coloured_by_meaning_and_says_so_in_words(
     assert '"mypy could not fail"' in plain
 
 
+def test_a_change_of_the_contract_is_named_as_people_name_it() -> None:
+    """In the words of ``flow goal amend``: neither keys of the file nor classes of the record."""
+    lines = (
+        "objective.acceptance_criteria[AC2].verification_command:", "  - mypy || true", "  + mypy",
+        "objective.acceptance_criteria[AC3].id:", "  + AC3",
+        "objective.acceptance_criteria[AC3].text:", "  + it is read",
+        "constraints.allowed_paths:", "  + docs/**",
+    )  # fmt: skip
+    step = ContractStep("", "repo owner", "flow goal amend", "terminal", "incomparable", lines)
+    asked = question(contract=(step,))
+    for rows in (at_terminal(asked), for_hook(asked)):
+        text = "\n".join(line.strip() for line in rows)
+        assert (
+            "AC2 command\n- mypy || true\n+ mypy\n"
+            "AC3\n+ id: AC3\n+ text: it is read\npaths\n+ docs/**\n"
+        ) in text
+        assert "cannot be compared" in " ".join(text.split())
+        assert "incomparable" not in text
+
+
 def test_a_reason_that_only_counts_is_left_out() -> None:
     counts = "2 of 3 required criteria passed by their commands; 1 proved by approval or judge"
     assert not any("because" in line for line in at_terminal(question(reason=counts)))

@@ -45,7 +45,10 @@ def shown(*events: dict[str, Any], columns: int | None = 80, **more: object) -> 
 
 COUNTED = "required criteria passed by their commands"
 WHOLE = [
-    event("created", to="active", said_from="terminal"),
+    event(
+        "created", to="active", said_from="terminal", by="repo owner",
+        base_commit="4b7e09d2c1a8" * 2,
+    ),
     event("evidence", proves=["AC1"]),
     turn(1, "not_achieved", "failed: AC1 (exit 1)"),
     turn(2, "blocked", "path_boundary_violation: a.py outside the goal's paths; x", "10:29:00"),
@@ -56,7 +59,11 @@ WHOLE = [
     event("evidence-discounted", evidence_id="e"),
     event(
         "contract-amended", "10:58:00", by="repo owner", said_from="terminal",
-        changes=["weakening: allowed_paths: docs/a.md added"], reason="mypy could not fail.",
+        changes=[
+            "weakening: constraints.allowed_paths: docs/a.md added",
+            "strengthening: objective.acceptance_criteria[AC3]: added: it is read",
+        ],
+        reason="mypy could not fail.", **{"class": "weakening"},
     ),
     event(
         "transition", "12:31:00", to="waiting_for_user", by="root", said_from="agent",
@@ -78,11 +85,11 @@ def test_a_line_for_each_turn_and_each_act_with_peoples_words() -> None:
     assert shown(*WHOLE, approvals=notes) == [
         "strict-dates  4 turns",
         "",
-        edge("09:06  ±  created", "terminal"),
+        edge("09:06  ±  repo owner created it; base 4b7e09d2c1a8", "terminal"),
         "09:08  ✗  turn 1   failed: AC1 (exit 1)",
         edge("10:29  ⊘  turn 2   outside its paths: a.py; x", "the agent goes on"),
         edge("10:41  ◐  turn 3   inconclusive: AC2 (masked)", "the agent may stop"),
-        "10:58  ±  repo owner amended: weakening: allowed_paths: docs/a.md ad…  terminal",
+        "10:58  ±  repo owner amended, asks for less: paths docs/a.md added;…   terminal",
         "           “mypy could not fail.”",
         edge("12:31     the agent paused it", "Codex's shell"),
         "           “The fix belongs into that test, and that is protected. So I stop.”",

@@ -442,6 +442,18 @@ def test_a_judges_hint_is_followed_by_the_line_to_type() -> None:
     assert 'next   judge: "do this"; then: flow goal evaluate g' in verdict(shown, AT_80)
 
 
+def test_of_two_ways_each_has_a_line_of_its_own() -> None:
+    """So that each command can be copied whole; a judge's words are not taken apart."""
+    hint = "AC1: flow goal approve g AC1; or ask a judge: flow goal evaluate g --judge-backend x"
+    shown = document(row(outcome="failed"), next_step_hint=hint)
+    assert verdict(shown, AT_80)[-2:] == [
+        "next   AC1: flow goal approve g AC1",
+        "or     ask a judge: flow goal evaluate g --judge-backend x",
+    ]
+    shown = document(row(outcome="failed"), next_step_hint='judge: "this; or that"')
+    assert 'next   judge: "this; or that"; then: flow goal evaluate g' in verdict(shown, AT_80)
+
+
 def test_a_name_is_left_out_of_commands_only_as_a_word() -> None:
     shown = document(row(outcome="failed"), next_step_hint="flow goal evaluate g-2; flow goal g")
     assert verdict(shown, AT_80, named=False)[-1] == "next   flow goal evaluate g-2; flow goal g"

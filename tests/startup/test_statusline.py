@@ -56,6 +56,16 @@ def test_it_follows_the_goal_and_writes_nothing(repo: GitRepo) -> None:
     assert goal == scene.goal_file(repo)
 
 
+def test_a_draft_that_is_older_than_the_last_closing_is_not_shown(repo: GitRepo) -> None:
+    """As in ``flow goal status``: the example that ``flow init`` drafts is nobody's work."""
+    scene.create(scene.start(repo), "example", "--draft")
+    assert line(repo.path) == "◎ example 0/1 · draft\n"
+    scene.create(repo)
+    assert flow(repo, "goal", "clear", "greet", "--yes").status == 0
+    assert line(repo.path) == NO_GOAL
+    assert "greet" in flow(repo, "goal", "status").stdout
+
+
 def test_a_proposal_a_moved_file_and_what_is_outside(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
     scene.propose(repo)

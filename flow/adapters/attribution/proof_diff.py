@@ -73,4 +73,5 @@ def _file_diff(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterato
 
 def _diff_lines(data: bytes) -> list[str]:
     decoded = data.decode("utf-8", "surrogateescape").expandtabs(4)
-    return [visible(line) for line in decoded.split("\n")]
+    *lines, last = map(visible, decoded.split("\n"))
+    return [*lines, f"{last}  (no newline at its end)"] if last else lines

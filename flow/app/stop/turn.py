@@ -316,7 +316,8 @@ def _goal_answer(
         sentence = stop_messages.limit_reached(step.limit, limits)
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.limit]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
-            text = f"goal {goal.id} is failed: {explain.in_words(verdict.reason)}"
+            reason = explain.in_words(verdict.reason)
+            text = f"goal {goal.id} is failed: {stop_messages.LIMITS[step.limit]}: {reason}"
     if evaluation.measurement.out_of_time:
         missed = display.names(evaluation.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
@@ -324,7 +325,8 @@ def _goal_answer(
     if row == "undecided" and limits.cost is not None and limits.spent >= limits.cost:
         sentence = stop_messages.limit_reached("cost", limits)
         text, line = f"{text}; no judge is asked: {sentence}", f"{line} No judge: {sentence}."
-    hint = f"{host.command} {goal.id}"
+    closed = verdict.lifecycle_to == "failed"
+    hint = verdict.next_step_hint if closed else f"{host.command} {goal.id}"
     return JudgedGoal(goal.id, "let_go", text, tuple(warnings), hint, line)
 
 

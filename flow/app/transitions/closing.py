@@ -27,6 +27,7 @@ from flow.core.decision.after import holds, sentences
 from flow.core.decision.confirming import LEAST_PREFIX, names_proposal
 from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, Verdict
 from flow.core.goal.lifecycle import TERMINAL, NonTerminal, Terminal, check_move
+from flow.core.stop.pause import STOP_HOOK
 from flow.core.text import display
 from flow.core.text.display import clip
 from flow.errors import PersonNeeded, StaleProposal, StateError, at_key, in_file
@@ -61,10 +62,6 @@ class Closed(NamedTuple):
     def to_document(self) -> dict[str, Any]:
         """The document that ``--json`` prints."""
         return dict(self._asdict())
-
-
-STOP_HOOK = "the Stop hook"
-"""Name recorded as ``by`` for a goal whose loop was stuck: no person was asked."""
 
 
 class _Closer(NamedTuple):

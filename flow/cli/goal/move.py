@@ -228,7 +228,7 @@ def _what_is_approved(context: Context, goal: Goal, about: str) -> tuple[str, li
             listed = [f"  {file.kind}: {file.path}" for file in changed.files]
             return "the protected files, as they are now, prove what the goal means", listed
     if criterion is not None and criterion.fuzzy:
-        return f"{criterion.id} is proved, as the files are now: {criterion.text}", []
+        return f"{criterion.id}, for the files as they are now: {criterion.text}", []
     return "", []
 
 

@@ -65,6 +65,8 @@ _MOST_ROWS = 8
 """Criteria of each kind that a reason lists with their own reasons, at most."""
 _BY_COMMANDS = "required criteria passed by their commands"
 _BY_WORD = "proved by approval or judge"
+LOOP_LIMITS = ("stuck_no_progress", "budget_exhausted")
+"""The words before the sentence about a limit of the Stop hook, as files and ``--json`` have it."""
 _VIOLATION, _OUTSIDE = "path_boundary_violation: ", " outside the goal's paths"
 """The text before and after a violation's paths, as files and ``--json`` have it."""
 
@@ -75,6 +77,8 @@ def in_words(reason: str) -> str:
 
 
 def _part_in_words(part: str) -> str:
+    for limit in LOOP_LIMITS:
+        part = part.removeprefix(f"{limit}: ")
     if not part.startswith(_VIOLATION):
         return part
     return f"outside its paths: {part.removeprefix(_VIOLATION).removesuffix(_OUTSIDE)}"

@@ -166,7 +166,7 @@ def _commands_pass(verdict: Verdict) -> str:
 def _repeated_lines(step: StopStep, ids: Sequence[str], outside: bool) -> list[str]:
     """The first lines if the previous stop had the same result."""
     times = step.loop.stuck_turns
-    since = "the last stop" if times == 1 else f"{times} stops"
+    since = "since the last stop" if times == 1 else f"for {times} stops"
     files = " No file changed either." if _nothing_moved(step) else ""
     if ids:
         cause = f"why {some_names(ids)} still {'fail' if len(ids) > 1 else 'fails'}"
@@ -175,7 +175,7 @@ def _repeated_lines(step: StopStep, ids: Sequence[str], outside: bool) -> list[s
     else:
         cause = "what the judge still misses"
     return [
-        f"Nothing changed in what passes since {since}.{files}",
+        f"Nothing changed in what passes {since}.{files}",
         f"Before you edit again, say in one sentence {cause}, and try another way than before.",
     ]
 

@@ -6,10 +6,11 @@ import time
 
 from flow.core import instant
 from flow.core.stop.past import asked_by
-from flow.core.stop.pause import ARRIVED, REASONS_OF_NOBODY, WAITS, pause_of
+from flow.core.stop.pause import ARRIVED, REASONS_OF_NOBODY, STOP_HOOK, WAITS, pause_of
 from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
+from flow.render.contract_change import CLASS_WORDS, told_change
 from flow.render.goal.standing import words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, mark_of
 from flow.render.text import show
@@ -182,7 +183,8 @@ def _moved(event: Event) -> Entry:
         return _entry(event, "", f"failed is proposed: {show(reason)}")
     if str(reason).startswith((WAITS, ARRIVED)):
         return _entry(event, "", f"it {reason}" if to == "waiting_for_ci" else str(reason))
-    reason = "" if reason in REASONS_OF_NOBODY else reason
+    if reason in REASONS_OF_NOBODY or event.get("by") == STOP_HOOK:  # its turn says why
+        reason = ""
     if to == "active" and event.get("from") != "draft":
         return _entry(event, "", f"{_actor(event)} resumed it", reason)
     words = {"cancelled": "cancelled it", "active": "activated it", "failed": "closed it as failed"}
@@ -193,8 +195,12 @@ def _moved(event: Event) -> Entry:
 
 def _amended(event: Event) -> Entry:
     changes = event.get("changes")
-    text = "; ".join(map(show, changes)) if isinstance(changes, list) else ""
-    return _entry(event, "contract", f"{_actor(event)} amended: {text}", event.get("reason"))
+    told = [str(told_change(show(text))) for text in changes] if isinstance(changes, list) else []
+    text = "; ".join(told)
+    kind = str(event.get("class"))
+    weaker = f", {CLASS_WORDS[kind]}" if kind in ("weakening", "incomparable") else ""
+    amended = f"{_actor(event)} amended{weaker}: {text}"
+    return _entry(event, "contract", amended, event.get("reason"))
 
 
 def _approved(event: Event) -> Entry:
@@ -212,7 +218,10 @@ def _confirmed(event: Event) -> Entry:
 
 def _created(event: Event) -> Entry:
     draft = " as a draft" if event.get("to") == "draft" else ""
-    return _entry(event, "contract", f"created{draft}")
+    who = f"{_actor(event)} created it" if event.get("by") else "created"
+    base = event.get("base_commit")
+    pinned = f"; base {show(base)[:12]}" if isinstance(base, str) else ""
+    return _entry(event, "contract", f"{who}{draft}{pinned}")
 
 
 def _rebased(event: Event) -> Entry:

@@ -7,7 +7,7 @@ from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing, who_when, words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of, took
-from flow.render.text import open_first, show, why_stale
+from flow.render.text import open_first, show, steps_of, why_stale
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def _head(document: Document, screen: Screen) -> str:
         return screen.head(state.meaning, name, state.words, right)
     if proposal and proposal["live"]:
         verdict = f"{visible(proposal['to'])}, as proposed"
-        return screen.head(state.meaning, name, verdict, f"waits for you, {since(screen, at)}")
+        right = f"waits for you, {since(screen, at)}" if at else "waits for you"
+        return screen.head(state.meaning, name, verdict, right)
     if closed:
         return screen.head(state.meaning, name, state.words, screen.at(closed["at"]))
     if document["status"] == "active" and last.get("result") == "fail" and not state.waits:
@@ -230,9 +231,7 @@ def sent_words(sent: Document, screen: Screen) -> str:
 
 def _next_lines(step: str, screen: Screen) -> list[str]:
     """The step, and below it the other one, if there is one: each ends with its command."""
-    first, *others = step.split("; or ")
-    lines = [screen.labelled("next", first, "person", width=6)]
-    return [*lines, *(screen.labelled("or", other, "person", width=6) for other in others)]
+    return [screen.labelled(label, text, "person", width=6) for label, text in steps_of(step)]
 
 
 def _next(document: Document) -> str:

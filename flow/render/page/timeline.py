@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from flow.core.stop.past import asked_by
-from flow.core.text.display import clip
+from flow.core.text.display import clip, counted
 from flow.errors import FEW, cut_list
+from flow.render.contract_change import CLASS_WORDS, difference_rows, told_change
 from flow.render.goal.history import Entry, entries_of
 from flow.render.page.frame import TEXT, clock, day, filters, mark, moment, section
 from flow.render.page.html import Markup, anchor, join, tag
@@ -29,13 +30,7 @@ _ANSWERS = {
 }
 _DIFFERENCE = {"  - ": "del", "  + ": "ins"}
 _TURN = re.compile(r"turn \d+\s*")
-_AMENDED = re.compile(r"\A(?P<kind>[a-z ]+): (?:(?P<key>[\w.\[\]]+): )?(?P<words>.*)\Z", re.S)
-_CLASSES = {
-    "weakening": "asks for less",
-    "strengthening": "asks for more",
-    "neutral": "asks for the same",
-    "cannot be compared": "cannot be compared",
-}
+_WEAK = (CLASS_WORDS["weakening"], CLASS_WORDS["incomparable"])
 
 
 def timeline(report: GoalReport) -> Markup | None:
@@ -75,7 +70,7 @@ def _item(entry: Entry, report: GoalReport, amended: set[int]) -> Markup:
     lead: object = [tag("b", f"Turn {entry.turn}"), " "] if entry.turn else None
     changes = event.get("changes") if event.get("type") == "contract-amended" else None
     if isinstance(changes, list):
-        words = words.partition(": ")[0] + " the contract"
+        words = f"{words.partition(' amended')[0]} amended the contract"
     body = [
         tag("div", lead, clip(words, 2 * TEXT)),
         tag("blockquote", clip(entry.note, WORDS)) if entry.note else None,
@@ -150,10 +145,10 @@ def _difference(event: Mapping[str, Any]) -> Markup | None:
     lines = event.get("difference")
     if not isinstance(lines, list) or not lines:
         return None
-    shown = [clip(str(line), TEXT) for line in lines[:LINES]]
-    rows = [tag(_DIFFERENCE.get(line[:4], "span"), line) for line in shown]
+    lines = [clip(line, TEXT) for line in difference_rows([*map(str, lines)])]
+    rows = [tag(_DIFFERENCE.get(line[:4], "span"), line) for line in lines[:LINES]]
     if len(lines) > LINES:
-        rows.append(tag("span", f"… {len(lines) - LINES} more lines"))
+        rows.append(tag("span", f"… {counted(len(lines) - LINES, 'more line')}"))
     label = "Difference of the contract"
     return tag("pre", *rows, class_="diff", tabindex=0, role="group", aria_label=label)
 
@@ -162,15 +157,13 @@ def _changes(changes: Sequence[object], goal_id: str) -> Markup:
     """Each change of the contract, and whether it asks for more or for less."""
     items, every = [], f"flow goal history {goal_id} --json"
     for text in cut_list([str(change) for change in changes], every, 2 * FEW):
-        said = _AMENDED.match(text)
-        kind = _CLASSES.get(said["kind"]) if said else None
-        if said is None or kind is None:
-            items.append(tag("li", clip(text, TEXT)))
+        label, what, kind = told_change(text)
+        if not kind:
+            items.append(tag("li", clip(what, TEXT)))
             continue
-        key = tag("code", said["key"]) if said["key"] else None
-        weak = said["kind"] in ("weakening", "cannot be compared")
+        words = f"{clip(what, TEXT)}, "
         items.append(
-            tag("li", key, f" {clip(said['words'], TEXT)}, ",
-                tag("span", kind, class_="undecided" if weak else "q"))
+            tag("li", tag("b", label) if label else None, f" {words}" if label else words,
+                tag("span", kind, class_="undecided" if kind in _WEAK else "q"))
         )  # fmt: skip
     return tag("ul", *items, class_="changes")

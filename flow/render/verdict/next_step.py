@@ -8,7 +8,7 @@ from flow.core.layout import HOOK_FILES
 from flow.core.text.display import counted, names
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
-from flow.render.text import show
+from flow.render.text import show, steps_of
 from flow.render.verdict.why import is_explained
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -91,9 +91,10 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     if not hint:
         return
     hint = sheet.screen.typed(_short(sheet, show(hint)))
-    if hint.startswith(JUDGED):
-        hint = f"{hint}; then: flow goal evaluate{sheet.name}"
-    yield "next", hint
+    if hint.startswith(JUDGED):  # a judge's words are not taken apart
+        yield "next", f"{hint}; then: flow goal evaluate{sheet.name}"
+    else:
+        yield from steps_of(hint)
     explained = [row for row in sheet.worst_first if is_explained(row) and sheet.of(row).output]
     if explained and explained[0].get("evidence_ref"):
         yield "more", sheet.evidence_of(explained[0].get("criterion_id"))

@@ -69,7 +69,8 @@ def test_the_proposal_follows_and_nothing_runs_again(work: GitRepo) -> None:
 
 
 def test_at_a_terminal_the_note_is_asked_for_and_the_next_line_asks(work: GitRepo) -> None:
-    child = scene.at_terminal(work, ["goal", "approve", "AC2"], columns=100)
+    child = scene.at_terminal(work, ["goal", "approve", "AC2"], columns=80)
+    child.expect_exact("AC2, for the files as they are now: ")
     child.expect_exact("On what grounds?")
     child.sendline("It reads Well")
     child.expect(r"\[y/N\]")
@@ -80,6 +81,7 @@ def test_at_a_terminal_the_note_is_asked_for_and_the_next_line_asks(work: GitRep
     assert "✓ AC2 of greet is approved by A Tester (git user.name).\n  “It reads Well”\n" in plain
     assert "nothing was run again" in plain
     assert plain.endswith("next   flow goal confirm greet\n")
+    assert all(len(line) < 80 for line in plain.splitlines())
 
 
 def hook_changes(repo: GitRepo, text: str) -> None:

@@ -161,6 +161,8 @@ def test_the_question_at_a_terminal(work: GitRepo) -> None:
     ):
         assert text in shown, shown
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert re.search(r"\n +AC2 command\r?\n +- true \|\| true\r?\n", plain), plain
+    assert re.search(r"\n +paths\r?\n +\+ docs/\*\*\r?\n", plain), "as flow goal amend has it"
     assert all(len(line) < 100 for line in plain.splitlines())
 
 
@@ -179,6 +181,8 @@ def test_the_diff_is_one_key_away_and_comes_back(work: GitRepo, env: dict[str, s
     child.expect("Enter leave it as it is")
     shown = child.before
     assert shown.index("=== tests/all.sh (changed)") < shown.index("=== src/a.py (changed)")
+    assert shown.index("=== src/a.py (changed)") < shown.index("=== .decisions/"), "Flow's own"
+    assert "@@ -0,0 +1 @@\r\n+exit 0\r\n" in shown, "a new file of one line has one"
     assert "+exit 0" in shown
     assert "+2 \\x1b[31m" in shown
     child.sendline("")

@@ -152,7 +152,7 @@ def test_no_two_equal_stops_have_the_same_text() -> None:
     second = texts[1].splitlines()
     assert second[1] == "Nothing changed in what passes since the last stop."
     assert "say in one sentence why AC1 still fails" in second[2]
-    assert "since 2 stops." in texts[2]
+    assert "Nothing changed in what passes for 2 stops." in texts[2]
     same_files = say(verdict(row("AC1")), equal=1, in_row=2)
     assert "since the last stop. No file changed either." in same_files
 
