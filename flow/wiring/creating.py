@@ -85,6 +85,7 @@ def create_goal(
         defaults_known=defaults is None or context.knows_defaults(defaults.digest),
         unread=from_goal if from_goal and not context.trusted(context.load(from_goal))[0] else "",
         trusted=lambda goal_id: context.trusted(context.load(goal_id))[0],
+        asked_by=context.asked_by(),
         write_beside=lambda: write_beside(context.top, repo.common_dir, context.own_record.file),
     )
     return create.create_goal(

@@ -530,6 +530,7 @@ class Shop:
             defaults_known=self.defaults_known,
             unread=self.unread,
             trusted=lambda goal_id: goal_id in {goal.id for goal, _ in self.trusted},
+            asked_by={"by": "A Tester", "said_from": "terminal"},
             write_beside=lambda: self.beside,
         )
 

@@ -82,6 +82,8 @@ class CreationTools(NamedTuple):
     """The untrusted goal whose contract is copied, by id; nothing runs then. Else empty."""
     trusted: Callable[[str], bool]
     """Whether the commands of (goal id) may run here."""
+    asked_by: Mapping[str, str]
+    """The person or agent that creates the goal, as an event has them."""
     write_beside: Callable[[], Sequence[str]]
     """Writes what belongs beside goals; returns warnings."""
 
@@ -149,7 +151,9 @@ def create_goal(
             tools.trust(ready, "flow goal create")
 
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
-    event = {"type": "created", "to": ready.status, "source": source}
+    event = {"type": "created", "to": ready.status, "source": source, **tools.asked_by}
+    if ready.base_commit is not None:
+        event["base_commit"] = ready.base_commit
     tools.write(final, run_id, baseline, artifact, event, trust)
     warnings = [*parsed.warnings, *lint_goal(ready, tools.about_commands(ready))]
     if known:

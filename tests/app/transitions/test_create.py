@@ -50,7 +50,14 @@ def test_a_goal_is_written_active_pinned_trusted_and_journalled() -> None:
     assert text["scope"] == {"repo": "demo", "branch": "main", "run_id": RUN, "base_commit": BASE}
     assert (run_id, baseline) == (RUN, shop.base)
     assert artifact == Artifact("goal-created", {"goal_id": "issue-4", "source": "a file"})
-    assert event == {"type": "created", "to": "active", "source": "a file"}
+    assert event == {
+        "type": "created",
+        "to": "active",
+        "source": "a file",
+        "by": "A Tester",
+        "said_from": "terminal",
+        "base_commit": BASE,
+    }
     assert created == create.Created(
         "issue-4", "active", ".flow/goals/issue-4.goal.yaml", RUN, BASE, ()
     )
