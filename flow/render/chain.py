@@ -28,7 +28,11 @@ def _run(run: Mapping[str, Any], screen: Screen) -> list[str]:
     bad = bool(run["findings"])
     meaning, word = ("failed", "broken") if bad else ("proved", "intact")
     entries = run["entries"]
-    count = f"{entries} entr{'y' if entries == 1 else 'ies'}, head {run['head'] or 'none yet'}"
+    head = str(run["head"] or "none yet")
+    if screen.columns is not None and run["head"]:  # `flow evidence head` has all of it
+        number, _, digest = head.partition(":")
+        head = f"{number}:{digest[:12]}"
+    count = f"{entries} entr{'y' if entries == 1 else 'ies'}, head {head}"
     first = f"{screen.mark(meaning)} {screen.paint(meaning, word)}  {visible(run['run_id'])}"
     lines = [f"{first}  {screen.paint('dim', count)}" if entries else first]
     lines += [_finding(finding, screen) for finding in run["findings"]]

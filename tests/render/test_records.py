@@ -77,6 +77,10 @@ def test_runs_are_intact_or_broken() -> None:
         "✓ intact  good  2 entries, head 2:ab"
     ]
     assert chain.verified({"runs": [], "findings": []}, PIPE) == ["there is no run yet"]
+    whole = {**CHAIN["runs"][0], "head": f"2:{'ab' * 32}"}
+    for screen, head in ((PIPE, "ab" * 32), (Screen(80), "ab" * 6)):
+        lines = chain.verified({**CHAIN, "runs": [whole]}, screen)
+        assert lines == [f"✓ intact  good  2 entries, head 2:{head}"]
 
 
 @pytest.mark.parametrize("would", [True, False])

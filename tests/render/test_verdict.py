@@ -196,6 +196,13 @@ def test_files_outside_come_with_their_remedies() -> None:
     ]
 
 
+def test_a_file_that_no_path_opens_says_why() -> None:
+    """Else it stands among files outside the very paths that name it."""
+    why = "untracked; denied by '*.py'"
+    shown = blocked(Violation("tests/a.py", why, mend="remove", change="new", openable=False))
+    assert "  ⊘ tests/a.py  new, denied by '*.py'  remove:   rm tests/a.py" in shown
+
+
 @pytest.mark.parametrize(
     ("violations", "first"),
     [

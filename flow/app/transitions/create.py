@@ -220,6 +220,7 @@ def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     warnings = list(about_commands)
     if not goal.allowed_paths:
         warnings.append("constraints.allowed_paths is empty: every path may be changed")
+    warnings += denied_all_the_same(goal)
     fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if fuzzy and goal.evaluator_type == "deterministic":
         warnings.append(
@@ -230,6 +231,19 @@ def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     if bare and goal.evaluator_type != "deterministic":
         warnings.append(f"{display.names(bare)}: a debate without a solution has nothing to judge")
     return warnings
+
+
+def denied_all_the_same(goal: Goal) -> list[str]:
+    """A warning for each allowed path that a denied pattern of the goal covers."""
+    if check_patterns(goal.denied_paths, "denied_paths"):
+        return []  # refused elsewhere
+    rules = path_rules((), goal.denied_paths)
+    reasons = {path: rules.refusal(path) for path in goal.allowed_paths}
+    return [
+        f"constraints.allowed_paths: {display.visible(path)} stays {why}: denied beats allowed"
+        for path, why in reasons.items()
+        if why is not None
+    ]
 
 
 def denied_journal(journal: str, denied: Sequence[str]) -> list[str]:

@@ -42,10 +42,13 @@ class OutsideFile(NamedTuple):
     added: int | None = None
     removed: int | None = None
     """Numbers of changed lines; None if unknown."""
+    refused: str = ""
+    """Reason that no allowed path opens it, ``denied by '*.py'``; empty if one would."""
 
     def to_document(self) -> dict[str, Any]:
         """The file's row in the verdict."""
-        return {**self._asdict(), "path": visible(self.path), "command": self.command or None}
+        row = {**self._asdict(), "path": visible(self.path), "command": self.command or None}
+        return {**row, "refused": visible(self.refused) or None}
 
 
 class OutsideAdvice(NamedTuple):
@@ -109,6 +112,7 @@ def outside_file(violation: Violation, base_commit: str | None) -> OutsideFile:
         "remove" if violation.change == "new" and not decides else "put_back",
         "" if decides else _command(violation, base_commit),
         violation.committed,
+        refused="" if violation.openable else violation.why.partition("; ")[2],
     )
 
 

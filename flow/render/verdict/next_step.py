@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.decision.explain import JUDGED, beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
 from flow.core.layout import HOOK_FILES
-from flow.core.text.display import counted, names
+from flow.core.text.display import clip, counted, names
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import show, steps_of
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _LABEL = 6
 """Least width of the labels, in columns."""
+_REFUSED = 60
+"""Characters of the reason that no path allows a file."""
 _GROUPS = ("goal", "trust", "evidence")
 
 
@@ -181,10 +183,12 @@ def advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
 
 
 def change_words(file: Mapping[str, Any]) -> str:
-    """The change of a file: ``new``, ``+3 -1``, ``deleted``."""
+    """The change of a file, and why no path allows it: ``new``, ``+3 -1, denied by '*.py'``."""
+    words = show(file["change"]) if file.get("change") else ""
     if file.get("change") == "changed" and file.get("added") is not None:
-        return f"+{show(file['added'])} -{show(file.get('removed'))}"
-    return show(file["change"]) if file.get("change") else ""
+        words = f"+{show(file['added'])} -{show(file.get('removed'))}"
+    refused = clip(show(file["refused"]), _REFUSED) if file.get("refused") else ""
+    return ", ".join(filter(None, (words, refused)))
 
 
 def remedy_words(file: Mapping[str, Any]) -> str:

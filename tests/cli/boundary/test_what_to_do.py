@@ -125,6 +125,10 @@ def test_a_denied_file_has_no_line_to_amend(work: GitRepo) -> None:
     assert (document["amend"], document["not_opened"]) == (None, ["src/a.key"])
     said = flow(work, "goal", "evaluate").stdout
     assert "a person allows what is denied: flow goal amend greet --edit\n" in said
+    assert "new, denied by '*.key'" in said
+    done = flow(work, "goal", "amend", "--allow", "src/a.key", "--yes")
+    told = "constraints.allowed_paths: src/a.key stays denied by '*.key': denied beats allowed"
+    assert told in done.stderr, "so that nobody waits for what it does not open"
 
 
 def test_a_file_that_was_dirty_has_no_command_that_would_lose_it(work: GitRepo) -> None:

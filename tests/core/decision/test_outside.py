@@ -141,6 +141,7 @@ def test_the_document_is_cut_with_its_count_and_made_visible() -> None:
         "committed": False,
         "added": 1,
         "removed": 2,
+        "refused": None,
     }
     assert document["amend"] is None
 
