@@ -175,10 +175,10 @@ def _nothing_to_run(lines: Sequence[str]) -> str:
 
 _COMPLAINT = re.compile(
     r"(?:fatal|error|panic|usage)\b.*: .+|Traceback \(most recent call last\):"
-    r"|\S+:\d+(?::\d+)?: .+",
+    r"|\S+:\d+(?::\d+)?: (?!\w*warning\b|note\b|info\b).+",
     re.IGNORECASE,
 )
-"""A program's words about its own failure, without its name: git, Python, compilers."""
+"""A program's words about its own failure, without its name: git, Python, compilers. Not a warning."""
 
 
 def passed_by_failing(

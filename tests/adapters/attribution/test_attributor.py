@@ -391,6 +391,7 @@ HONEST_ALL_THE_SAME = [
     "kill $(cat nowhere.pid); test -f a.txt",
     "V=$(git -C nowhere describe); test -f a.txt",
     """test "$(python3 -c 'import sys; print(3); print("warning: x", file=sys.stderr)')" = 3""",
+    """test "$(python3 -c 'import warnings; warnings.warn("old"); print(3)')" = 3""",
     "PATH=$PWD/bin:$PATH; ! own",
     "own() { return 1; }; test -f a.txt && { own || grep -q word a.txt; }",
 ]
