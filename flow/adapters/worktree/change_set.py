@@ -203,7 +203,7 @@ def collect(
             code="unsettled",
         )
     changes, ignored = [], {}
-    for change in (change for batch in scan.batches for change in batch):
+    for change in chain.from_iterable(scan.batches):
         if isinstance(change, Ignored):
             ignored[change.path] = entry_digest(change.worktree)
         else:

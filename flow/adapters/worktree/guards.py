@@ -55,17 +55,14 @@ def guards(repo: Repo) -> dict[str, str]:
     places = {SHALLOW: os.path.join(common, "shallow")}
     places["objects/info/alternates"] = os.path.join(common, "objects", "info", "alternates")
     places.update((f"~/.config/git/{name}", os.path.join(users, name)) for name in _USERS)
+    for name in _INFO:
+        places[f"info/{name}"] = os.path.join(common, "info", name)
+        if git_dir != common:
+            places[f"worktree info/{name}"] = os.path.join(git_dir, "info", name)
     for name, path in places.items():
         data = read_regular(path)
         if data is not None:
             digests[name] = sha256(data).hexdigest()
-    for name in _INFO:
-        for place, prefix in ((common, ""), (git_dir, "worktree ")):
-            if place == git_dir and git_dir == common and prefix:
-                continue
-            data = read_regular(os.path.join(place, "info", name))
-            if data is not None:
-                digests[f"{prefix}info/{name}"] = sha256(data).hexdigest()
     elsewhere = hooks_path(repo)
     if elsewhere is not None:
         digests["core.hooksPath"] = elsewhere
