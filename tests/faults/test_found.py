@@ -14,7 +14,7 @@ import pytest
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.fs import files, locks
 from flow.adapters.worktree import cache as worktree_cache
-from flow.adapters.worktree.cache import _forget_oldest
+from flow.adapters.worktree.cache import Table
 from flow.core import layout
 from flow.core.boundary.rules import OwnFiles
 from tests.faults.commands import EVIDENCE
@@ -213,8 +213,9 @@ def test_half_written_caches_do_not_grow_without_end(tmp_path):
     for number in range(40):
         (tmp_path / f"{layout.TEMP_PREFIX}{number}-a").write_text("half")
     (tmp_path / f"{layout.TEMP_PREFIX}1-folder").mkdir()
-    _forget_oldest(str(tmp_path))
-    assert len([path for path in tmp_path.iterdir() if path.is_file()]) <= 24
+    Table("0" * 40).save(str(tmp_path / "worktree-new"), {})
+    assert len([path for path in tmp_path.iterdir() if path.is_file()]) <= 25  # with the new one
+    assert (tmp_path / "worktree-new").exists()
 
 
 @pytest.mark.parametrize("before", [True, False])

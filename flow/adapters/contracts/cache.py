@@ -12,7 +12,7 @@ import os
 import stat
 
 from flow.adapters.contracts import schemas
-from flow.adapters.fs.state_folder import read_small, replace_own
+from flow.adapters.fs.state_folder import drop_oldest, read_small, replace_own
 from flow.startup import json
 from flow.startup.sha import sha1, sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -29,7 +29,6 @@ LISTING_SHARE = 64
 """One store in this many counts the entries: listing them takes longer than a store."""
 LIMIT = 4 << 20
 """Most bytes of an entry; JSON escapes make it longer than the goal file."""
-_SUFFIX = ".json"
 _readings: dict[tuple[str, str], bytes] = {}
 """Bytes that :func:`reading` digests for each kind and version, made once per process."""
 
@@ -109,23 +108,10 @@ def _read_by(kind: str) -> bytes:
 
 def _entry_name(data: bytes, kind: str) -> str:
     digest = sha256(_read_by(kind) + data)
-    return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
+    return f"{digest.hexdigest()}.{kind}.json"
 
 
 def _drop_older_half(folder: str) -> None:
     """Drop the older half once there are too many, half-written ones of dead processes included."""
-    names = os.listdir(folder)
-    if len(names) <= MOST:
-        return
-    ages = []
-    for name in names:
-        if name.endswith(_SUFFIX) or name.startswith("."):
-            try:
-                ages.append((os.lstat(os.path.join(folder, name)).st_mtime_ns, name))
-            except OSError:
-                continue
-    for _, name in sorted(ages)[: len(ages) - MOST // 2]:
-        try:
-            os.unlink(os.path.join(folder, name))
-        except OSError:
-            continue
+    if len(os.listdir(folder)) > MOST:
+        drop_oldest(folder, MOST // 2)

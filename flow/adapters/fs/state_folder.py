@@ -159,20 +159,25 @@ def read_small(path: str | bytes, limit: int) -> bytes | None:
         return None
 
 
-def drop_oldest(folder: str, most: int, prefix: str = "") -> None:
-    """Remove all but the ``most`` newest files whose names begin with ``prefix``.
+def drop_oldest(folder: str, most: int, prefixes: tuple[str, ...] = ("",)) -> None:
+    """Remove all but the ``most`` newest files whose names begin with one of ``prefixes``.
 
     Files that cannot be looked at or removed stay until the next time.
     """
     try:
-        names = [name for name in os.listdir(folder) if name.startswith(prefix)]
-        if len(names) > most:
-            names.sort(key=lambda name: os.lstat(os.path.join(folder, name)).st_mtime_ns)
+        with os.scandir(folder) as entries:
+            files = [
+                entry
+                for entry in entries
+                if entry.name.startswith(prefixes) and not entry.is_dir(follow_symlinks=False)
+            ]
+        if len(files) > most:
+            files.sort(key=lambda file: file.stat(follow_symlinks=False).st_mtime_ns)
     except OSError:
         return
-    for name in names[: max(len(names) - most, 0)]:
+    for file in files[: max(len(files) - most, 0)]:
         try:
-            os.unlink(os.path.join(folder, name))
+            os.unlink(file.path)
         except OSError:
             continue
 

@@ -117,7 +117,7 @@ class CheckoutNotes:
         new = not os.path.lexists(os.path.join(path, name))
         self._replace(name, notes._asdict())
         if new:
-            drop_oldest(path, MOST_SESSIONS, _SESSION_PREFIX)
+            drop_oldest(path, MOST_SESSIONS, (_SESSION_PREFIX,))
         if notes.continued:
             self._point(session)
 

@@ -16,7 +16,7 @@ import _struct as struct  # `struct` only passes it on
 import os
 from itertools import chain, islice
 
-from flow.adapters.fs.state_folder import replace_own
+from flow.adapters.fs.state_folder import drop_oldest, replace_own
 from flow.adapters.worktree.clean_files import STAMPS_SIZE, CleanFiles, clean_blocks, joined
 from flow.core.boundary.changes import GITLINK, LINK, ContentState
 from flow.core.layout import TEMP_PREFIX
@@ -285,21 +285,13 @@ def _read_blocks(file: str) -> tuple[Mapping[str, Any], list[bytes]]:
 
 
 def _publish(file: str, pieces: Sequence[bytes]) -> None:
-    """Replace the file whole, without a sync: the checksum shows a torn one."""
+    """Replace the file whole, without a sync: the checksum shows a torn one.
+
+    The number of cache files is limited, those that a killed process left half-written included:
+    each goal's base has one.
+    """
     folder = os.path.dirname(file)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not os.path.exists(file):
-        _forget_oldest(folder)
+        drop_oldest(folder, _MOST_FILES, ("worktree-", TEMP_PREFIX))
     replace_own(file, *pieces)
-
-
-def _forget_oldest(folder: str) -> None:
-    """Limit the number of cache files: each goal's base has one.
-
-    Files that a killed process left half-written count among them.
-    """
-    names = ("worktree-", TEMP_PREFIX)
-    entries = [e for e in os.scandir(folder) if e.name.startswith(names) and not e.is_dir()]
-    entries.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
-    for entry in entries[: max(len(entries) - _MOST_FILES, 0)]:
-        os.unlink(entry.path)

@@ -97,9 +97,8 @@ class Rules:
         for path in paths:
             if path.endswith(b"/"):
                 os.makedirs(os.path.join(os.fsencode(top), path), exist_ok=True)
-        names = [
-            b"./" + path.rstrip(b"/") for path in paths
-        ]  # a leading ./ makes ":(x)" a plain name
+        # A leading ./ makes ":(x)" a plain name.
+        names = [b"./" + path.rstrip(b"/") for path in paths]
         _, output = git_in(
             git_dir,
             top,
