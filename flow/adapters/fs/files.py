@@ -256,8 +256,7 @@ def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> N
     with in_made_folder(root, rel) as (folder, name), _temporary(folder, mode) as (temp, fd):
         write_all(fd, data)
         os.fsync(fd)
-        _link(temp, name, folder, rel)
-        _sync_published(folder, name, temp)
+        _publish(temp, name, folder, rel)
 
 
 @contextmanager
@@ -279,8 +278,7 @@ def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[
 
         def put() -> None:
             with reported("write", rel):
-                _link(temp, name, folder, rel)
-                _sync_published(folder, name, temp, sync=False)
+                _publish(temp, name, folder, rel, sync=False)
 
         yield put
 
@@ -295,8 +293,7 @@ def building(root: str, rel: str) -> Iterator[tuple[int, Callable[[], None]]]:
 
         def put() -> None:
             with reported("write", rel):
-                _link(temp, name, folder, rel)
-                _sync_published(folder, name, temp)
+                _publish(temp, name, folder, rel)
 
         yield fd, put
 
@@ -307,8 +304,7 @@ def complete(root: str, rel: str, token: str) -> bool:
     with in_folder(root, rel, "write") as (folder, name):
         if folder is None or lstat_regular(folder, temp, rel) is None:
             return False
-        _link(temp, name, folder, rel)
-        _sync_published(folder, name, temp)
+        _publish(temp, name, folder, rel)
     return True
 
 
@@ -336,7 +332,7 @@ def publish_file(root: str, rel: str, source: str) -> None:
         if not stat.S_ISREG(os.lstat(source).st_mode):
             raise unsafe(source, "is not a regular file")
         try:
-            _link(source, name, folder, rel, source_folder=None)
+            _link(source, name, folder, rel)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
@@ -365,8 +361,7 @@ def copy_new(
             digest.update(chunk)
             write_all(fd, chunk)
         os.fsync(fd)
-        _link(temp, name, folder, rel)
-        _sync_published(folder, name, temp)
+        _publish(temp, name, folder, rel)
     return digest.hexdigest(), size
 
 
@@ -607,16 +602,10 @@ def _temporary(folder: int, mode: int, token: str | None = None) -> Iterator[tup
             pass  # renamed, or removed after linking; else doctor names it
 
 
-def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int | None = -1) -> None:
-    """Publish under a new name. Linking is the one call that never replaces an existing file."""
+def _link(source: str, name: str, folder: int, rel: str) -> None:
+    """Give ``source``, in ``folder`` or absolute, a second name: the call that replaces no file."""
     try:
-        os.link(
-            source,
-            name,
-            src_dir_fd=folder if source_folder == -1 else None,
-            dst_dir_fd=folder,
-            follow_symlinks=False,
-        )
+        os.link(source, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         lstat_regular(folder, name, rel)  # a symlink or a folder there is refused as such
         raise in_file(rel).refused(
@@ -632,8 +621,12 @@ def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int |
         raise
 
 
-def _sync_published(folder: int, name: str, temp: str, *, sync: bool = True) -> None:
-    """Bring a new name to the disk; if that fails the record is lost, so remove the name."""
+def _publish(temp: str, name: str, folder: int, rel: str, *, sync: bool = True) -> None:
+    """Move a temporary file to a new name, and bring that to the disk.
+
+    If the disk fails the record is lost, so the name is removed.
+    """
+    _link(temp, name, folder, rel)
     try:
         os.unlink(temp, dir_fd=folder)
         if sync:
