@@ -42,7 +42,7 @@ _SCRIPTS = "npm pnpm yarn bun npx turbo nx lerna run-s run-p npm-run-all compose
 ECHOES = tuple(
     Echo(frozenset(programs.split()), sign)
     for programs, sign in (
-        ("make gmake bmake remake just", ""),
+        ("make gmake bmake remake just invoke inv", ""),
         (_SCRIPTS, r"(?:\S+: )?[>$] |\S+ \S+\$ "),
         ("tox", r"\S+: commands(?:_pre|_post)?\[\d+\]> "),
         ("nox", r"nox > "),

@@ -62,6 +62,8 @@ IDLE_LINES = tuple(
         ("php-cs-fixer", "Found 0 of 0 files", r"Found 0 of 0 files .*", r"Found \d+ of [1-9]\d* files? .*", False, "php-cs-fixer: text reporter"),
         ("credo", "found no issues", r"0 mods/funs, found no issues\.", r"[1-9]\d* mods/funs, .*", False, "credo: summary"),
         ("ansible-lint", " on 0 files", r"Passed: 0 failure\(s\), 0 warning\(s\) on 0 files.*", r"Passed: .* on [1-9]\d* files?.*", False, "ansible-lint: app"),
+        ("nox", " skipped: ", r"nox > Session .* skipped: .*", r"nox > Session .* was successful.*", False, "recorded, nox 2026"),
+        ("nox", "No sessions selected", r"nox > No sessions selected after filtering by keyword\.", "", False, "recorded, nox 2026"),
         ("pre-commit", "no files to check", r".+\.\(no files to check\)Skipped", r".+\.(?:Passed|Failed)", False, "pre-commit: commands/run"),
     )
 )  # fmt: skip

@@ -22,7 +22,14 @@ from flow.core.masked_exit.programs import (
     without_shell,
 )
 from flow.core.masked_exit.runner_names import Runner, runner_of, started
-from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_command
+from flow.core.masked_exit.runner_tables import SAME
+from flow.core.masked_exit.shell import (
+    LAST,
+    ShellNode,
+    base_name,
+    plain_command,
+    plain_words,
+)
 from flow.core.masked_exit.states import (
     FAILED,
     FAILURE_EXAMINED,
@@ -48,6 +55,11 @@ _UNHEARD = frozenset(("-0", "-CONT", "-SIGCONT", "-CHLD", "-WINCH", "-URG"))
 """Signals that end no shell."""
 _SETS = re.compile(r"([A-Za-z_]\w*)\s*(\+\+|--|(?:<<|>>|[-+*/%|&^:])?=(?!=))")
 _ASKS = frozenset(("--version", "-V", "--help", "-h"))
+_GO_ON = ("mvn", "gradle")
+"""Programs that show their version with ``-V``, and then run."""
+_TIMERS = ("timeout", "gtimeout")
+_TIMED_OUT = 124
+"""The status of ``timeout`` where it ended the command (coreutils)."""
 _LISTS = _ASKS | {
     "--collect-only", "--co", "--fixtures", "--markers", "--list", "--listTests", "--list-tests",
     "-list", "-N",
@@ -221,7 +233,11 @@ class Commands(Builtins):
         if text is not None:
             return ended
         if runner_of(words) or words == self.run.followed:
-            return {self._with_files(end, node) for end in self._check(words, state)}
+            ends = self._check(words, state)
+            if _has_time_limit(node.words):
+                late = (end for end in ends if end.status and end.runner_end == FAILED)
+                ends = ends | {end._replace(status=_TIMED_OUT) for end in late}
+            return {self._with_files(end, node) for end in ends}
         if words[0] in TESTS:
             statuses = tested(words, command.source, state.lookup())
             return (
@@ -297,13 +313,21 @@ class Commands(Builtins):
         }
 
 
+def _has_time_limit(words: tuple[str | None, ...]) -> bool:
+    """Whether ``timeout`` starts a command, which then also ends with :data:`_TIMED_OUT`."""
+    behind = words[: len(words) - len(plain_words(words))]
+    return any(word is not None and base_name(word) in _TIMERS for word in behind)
+
+
 def _is_question(runner: Runner) -> bool:
     """Whether the options only ask the runner for information, so that it runs no test."""
     words = runner.words
     if runner.form:
         return not _LISTS.isdisjoint(words)
     end = words.index("--") if "--" in words else len(words)
-    return not _ASKS.isdisjoint(words[:end])
+    name = runner.name.partition(" ")[0]
+    goes_on = SAME.get(name, name) in _GO_ON
+    return not (_ASKS - {"-V"} if goes_on else _ASKS).isdisjoint(words[:end])
 
 
 _AGAIN = frozenset(("--lf", "--last-failed", "--ff", "--failed-first", "-v", "-vv", "-q", "-x"))

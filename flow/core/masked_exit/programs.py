@@ -50,10 +50,14 @@ _EXIT_ZERO = {
     "trivy": ("--exit-code=0",), "checkov": ("--soft-fail", "-s"), "sqlfluff": ("--nofail",),
     "swiftlint": ("--lenient",), "tflint": ("--force",), "credo": ("--mute-exit-status",),
     "mix": ("--mute-exit-status",), "gofmt": ("-l",), "goimports": ("-l",),
-    "gofumpt": ("-l",),
+    "gofumpt": ("-l",), "go": ("-exec=true", "-exec=/bin/true", "-exec=echo"),
+    "bazel": ("--run_under=true", "--run_under=/bin/true", "--run_under=echo"),
+    "npm": ("--script-shell=true", "--script-shell=/bin/true"),
+    "just": ("--shell=true", "--shell=/bin/true", "--shell=:"),
 }  # fmt: skip
-"""Options of checkers that let them end with 0 after any finding; a value may also be the next
-word (each one's documentation, November 2026).
+"""Options of checkers that let them end with 0 after any finding, and of runners that start
+something else in the tests' place; a value may also be the next word (each one's documentation,
+November 2026).
 """
 _EXIT_ONLY_WITH = {
     "cppcheck": ("--error-exitcode",), "golint": ("-set_exit_status", "--set_exit_status"),

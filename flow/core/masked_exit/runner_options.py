@@ -20,14 +20,25 @@ _OPTIONS = {
     "prove": ("--dry", "-D"), "bats": ("--count", "-c"), "crystal": ("--dry-run",),
     "lit": ("--show-tests",), "llvm-lit": ("--show-tests",), "deno test": ("--no-run",),
     "swift test": ("--list-tests", "-l"), "stack": ("--no-run-tests",), "meson": ("--list",),
-    "tox": ("--notest", "-n", "--listenvs", "-l", "--showconfig"),
-    "nox": ("--list", "-l", "--install-only"),
-    "ninja": ("-n", "--dry-run"), "just": ("-n", "--dry-run", "--list", "-l", "--show", "-s"),
-    "task": ("--dry", "-n", "--list", "-l", "--summary"),
-    "rake": ("--dry-run", "-n", "--tasks", "-T"),
-    "invoke": ("--dry", "-R", "--list", "-l"), "bazel": ("--nobuild",), "xcodebuild": ("-dry-run",),
-    "mvn": ("-DskipTests", "-Dmaven.test.skip", "-Dmaven.test.skip.exec"),
-    "gradle": ("-m", "--dry-run"),
+    "tox": (
+        "--notest", "-n", "--listenvs", "-l", "--listenvs-all", "-a", "-av", "--showconfig", "-h",
+    ),
+    "nox": ("--list", "-l", "--install-only", "-h"), "hatch": ("--show", "-s", "-h"),
+    "ninja": ("-n", "--dry-run", "-h"),
+    "just": (
+        "-n", "--dry-run", "--list", "-l", "--show", "-s", "--usage", "--dump", "--summary", "-h",
+        "--evaluate", "--variables",
+    ),
+    "task": ("--dry", "-n", "--list", "-l", "--list-all", "-a", "--summary", "--status", "-h"),
+    "rake": (
+        "--dry-run", "-n", "--tasks", "-T", "--prereqs", "-P", "--where", "-W", "--describe", "-D",
+        "-H",
+    ),
+    "invoke": ("--dry", "-R", "--list", "-l", "-h"), "bazel": ("--nobuild",),
+    "xcodebuild": ("-dry-run",), "doit": ("-h",),
+    "mvn": ("-DskipTests", "-Dmaven.test.skip", "-Dmaven.test.skip.exec", "-v", "-h"),
+    "gradle": ("-m", "--dry-run", "-v", "-h", "-?", "--status", "--stop"),
+    "npm": ("-v", "-h"), "pnpm": ("-v", "-h"), "yarn": ("-v", "-h"),
 }  # fmt: skip
 """Options with which a runner ends as after a run, and may report passed tests, without running
 any; the long ones may be shortened, and spelled with other hyphens and capitals.

@@ -78,7 +78,9 @@ WITH = {
 """Programs that run tests with one of these words, and their report form; any program in none of
 these tables does so with the word ``test``.
 """
-SAME = {"mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle"}
+SAME = {
+    "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "inv": "invoke", "go-task": "task",
+}  # fmt: skip
 """Other names of programs in :data:`WITH`."""
 BUILDERS = frozenset(
     (

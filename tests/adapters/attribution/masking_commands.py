@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 HONEST = r"""
+mvn -B -V -q verify
+gradle -V test
+go test -exec "sudo -E" ./...
+timeout 5 ./server || [ $? -eq 124 ]
 pytest
 pytest -q tests/
 python -m pytest -x --maxfail=1 tests/unit
@@ -202,6 +206,12 @@ echo ok
 """.strip().split("\n")  # "@" stands for a line's end
 
 MASKED = r"""
+go test -exec true ./...
+go test -exec=/bin/true ./...
+bazel test --run_under=true //...
+npm test --script-shell=/bin/true
+just --shell true test
+timeout 60 go test ./... || [ $? -eq 124 ]
 find tests -name 'test_*.py' -exec $PYTHON -m pytest {} \;
 pytest || true
 pytest -q || :

@@ -222,6 +222,20 @@ createdb test; ls
 ! if [ $? -ge 0 ]; then test "$P1" = 0; fi
 """.strip().splitlines()
 RUN_NO_TEST = r"""
+inv -R test
+inv test --dry
+go-task --dry test
+rake -P test
+rake --where test
+tox -a
+tox -av
+tox -h
+task --status test
+hatch test --show
+just --usage test
+mvn -v test
+gradle test -v
+npm test -v
 rspec --dry-run
 bundle exec rspec --dry
 mocha --dry-run
@@ -273,6 +287,14 @@ bash -c "rspec --dry-run"
 """.strip().splitlines()
 """Each ends with 0, and may report tests that passed, though it has run none."""
 RUN_TESTS = r"""
+mvn -V test
+gradle -V test
+inv test
+rake -v test
+tox -e py -v
+npm test -- -v
+just test -- -n
+nox -s tests -- -h
 mvn -q package -DskipTests
 mvn test -DskipTests=false
 gradle build -x test

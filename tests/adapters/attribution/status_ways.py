@@ -361,6 +361,9 @@ pytest; coproc true
 """.strip().split("\n")
 
 KEPT = r"""
+timeout 60 pytest || exit $?
+timeout 60 pytest || { [ $? -eq 124 ] && echo slow; exit 1; }
+timeout 60 pytest; rc=$?; case $rc in 0) exit 0;; *) exit 1;; esac
 pytest || rc=1; exit ${rc:-0}
 pytest || rc=$?; exit "${rc:-0}"
 trap 'rm -f x; exit' EXIT; pytest
@@ -583,6 +586,10 @@ pids=; for p in 1 2; do pytest & pids="$pids $!"; done; for p in $pids; do wait 
 """.strip().split("\n")
 
 STRICTER = r"""
+timeout 60 pytest || [ $? -eq 124 ]
+timeout -k 5 60 pytest -q || test $? -eq 124
+timeout 60 pytest; rc=$?; [ $rc -eq 0 ] || [ $rc -eq 124 ]
+timeout 60 pytest; rc=$?; case $rc in 0|124) exit 0;; *) exit 1;; esac
 for i in 1 2; do pytest; done
 pytest || [ $? -ne 1 ]
 pytest tests || pytest tests/empty

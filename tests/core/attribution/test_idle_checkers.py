@@ -36,6 +36,13 @@ PRINTED = (
         "ruff.....................(no files to check)Skipped\nspelling.................Passed\n",
         "",
     ),
+    ("nox -s a", "nox > Running session a\nnox > Session a skipped: not here.\n", "nox"),
+    (
+        "nox -s a b",
+        "nox > Session a skipped: x.\nnox > Session b was successful in 1 second.\n",
+        "",
+    ),
+    ("nox -k nothing", "nox > No sessions selected after filtering by keyword.\n", "nox"),
     ("echo No Python files found", "No Python files found under the given path(s)\n", ""),
 )
 
