@@ -26,7 +26,7 @@ class NamingSettings(NamedTuple):
     modules: bool = False
     """Whether the part has the dotted names of Python's modules."""
     plain: bool = False
-    """Whether the part also has names without a folder: of scripts, or of what it captures."""
+    """Whether names without a folder count: of scripts, or each word of the part."""
 
 
 _VALUE = r"""\s*[:=]\s*(\[[^\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')"""
@@ -69,6 +69,22 @@ SETTINGS = (
         plain=True,
     ),
     NamingSettings(
+        ("[Mm]akefile", "GNUmakefile", "*.mk"), r"^[-s]?include[ \t]+(.+)$", plain=True
+    ),
+    NamingSettings(
+        ("compose*.y*ml", "docker-compose*.y*ml"),
+        r"\b(?:dockerfile|env_file|entrypoint|command):[ \t]*(\S.*)$",
+        plain=True,
+    ),
+    NamingSettings(
+        ("*Dockerfile*", "Containerfile*"), r"^(?:CMD|ENTRYPOINT|RUN)[ \t]+(.+)$", plain=True
+    ),
+    NamingSettings(
+        ("manage.py", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"),
+        r"DJANGO_SETTINGS_MODULE[\"']?\s*[=,]\s*[\"']?([\w.]+)",
+        modules=True,
+    ),
+    NamingSettings(
         ("conftest.py",),
         r"^pytest_plugins\b[^=\n]*=\s*([\[(][^\])]*[\])]|[\"'][\w.]+[\"'])",
         modules=True,
@@ -79,6 +95,8 @@ _PATH = re.compile(r"(?<![\w!*@])[\w.+-]*(?:/[\w.+@-]+)+(?![\w*/])")
 _SCRIPT = re.compile(
     r"(?<![\w!*@/.-])\w[\w+-]*\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|sql|bats)(?![\w*/.])"
 )
+_BETWEEN = re.compile(r"[\s\"'\[\],;&|()]+")
+_NO_PATH = re.compile(r"[$*?]|^-|://")
 _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 
 
@@ -104,7 +122,7 @@ def named_in_settings(path: str, read: Callable[[str], str | None]) -> Iterator[
 def _named_paths(part: str, row: NamingSettings) -> list[str]:
     """The paths in a part of a settings file."""
     if row.plain and row.part:
-        return [part]
+        return [word for word in _BETWEEN.split(part) if word and not _NO_PATH.search(word)]
     return [*_PATH.findall(part), *(_SCRIPT.findall(part) if row.plain else ())]
 
 

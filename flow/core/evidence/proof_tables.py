@@ -7,11 +7,13 @@ yarnpkg.com "yarnrc", turbo.build, nx.dev, pkg.go.dev/cmd/go "Test packages",
 doc.rust-lang.org/cargo "Package Layout", rspec.info, docs.phpunit.de "XML Configuration",
 maven.apache.org "Standard Directory Layout", docs.gradle.org "Testing", learn.microsoft.com "dotnet
 test", cmake.org "ctest", hexdocs.pm/mix, swift.org/package-manager, bats-core.readthedocs.io,
-gnu.org "Makefile Names", bazel.build "Write bazelrc configuration files", pantsbuild.org,
-perldoc prove, R "Startup", dart.dev "dart_test.yaml", cabal.readthedocs.io, dune.readthedocs.io,
-rebar3.org, docs.robotframework.org, taskfile.dev, docs.docker.com "Compose file", direnv.net,
-mise.jdx.dev, just.systems "dotenv", packaging.python.org "Entry points"; of linters and type
-checkers each one's page on its configuration file).
+gnu.org "Makefile Names", bazel.build "Write bazelrc configuration files", pantsbuild.org, perldoc
+prove, R "Startup", dart.dev "dart_test.yaml", cabal.readthedocs.io, dune.readthedocs.io,
+rebar3.org, docs.robotframework.org, developer.hashicorp.com "terraform test",
+conftest.dev, ansible.readthedocs.io "Molecule", docs.getdbt.com, nektosact.com, taskfile.dev,
+docs.docker.com "Compose file", direnv.net, mise.jdx.dev, just.systems "dotenv",
+packaging.python.org "Entry points"; of linters and type checkers each one's page on its
+configuration file).
 """
 
 from __future__ import annotations
@@ -66,12 +68,13 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "cypress.config.*", "babel.config.*", ".babelrc*", ".npmrc", "deno.json*",
             "bunfig.toml", "jasmine.json", ".yarnrc*", "turbo.json", "nx.json", "lerna.json",
             "pnpm-workspace.yaml", ".env*", "tsconfig*.json", ".swcrc", "vitest.workspace.*",
-            "web-test-runner.config.*", "wdio.conf.*", "codecept.conf.*", ".testcaferc*",
-            ".nycrc*", ".c8rc*", "angular.json", "project.json", "cucumber.*",
+            "import_map.json", "web-test-runner.config.*", "wdio.conf.*", "codecept.conf.*",
+            ".testcaferc*", ".nycrc*", ".c8rc*", "angular.json", "project.json", "cucumber.*",
         ),
         (
             "*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/",
-            "cypress/", "package.json", "jest.config.*", "vitest.config.*", ".mocharc*",
+            "cypress/", "__snapshots__/", "*.snap", "package.json", "jest.config.*",
+            "vitest.config.*", ".mocharc*",
         ),
     ),
     "go": Ecosystem(
@@ -92,6 +95,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         (
             ".rspec", ".rspec-local", ".bundle/", "[Rr]akefile*", "Gemfile", "spec_helper.rb",
             "rails_helper.rb", "test_helper.rb", "cucumber.y*ml", "config/cucumber.y*ml",
+            "config/environments/", "lib/tasks/", "rakelib/",
         ),
         ("*_spec.rb", "*_test.rb", "test_*.rb", "spec/", "test/", "features/"),
     ),
@@ -146,7 +150,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile", "*.just",
             "[Tt]askfile.*", ".taskrc*", "tasks.py", "Earthfile", ".env",
         ),
-        ("Makefile", "makefile", "GNUmakefile", "*.mk"),
+        ("Makefile", "makefile", "GNUmakefile", "*.mk", "*.just", "[Tt]askfile.*"),
     ),
     "bazel": Ecosystem(
         ("bazel", "bazelisk", "buck2", "pants"),
@@ -184,11 +188,28 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("Rscript", "R"), (".Rprofile", ".Renviron", "DESCRIPTION"), ("test-*.R", "tests/")
     ),
     "julia": Ecosystem(("julia",), ("Project.toml",), ("runtests.jl", "test/")),
-    "swift": Ecosystem(("swift",), ("Package.swift",), ("*Tests.swift", "Tests/")),
+    "swift": Ecosystem(
+        ("swift", "xcodebuild"), ("Package.swift", "*.xctestplan", "*.xcconfig"),
+        ("*Tests.swift", "Tests/", "*.xctestplan", "*.xcscheme"),
+    ),
+    "elm": Ecosystem(("elm-test",), ("elm.json",), ("tests/",)),
+    "gleam": Ecosystem(("gleam",), ("gleam.toml",), ("test/",)),
+    "infrastructure": Ecosystem(
+        (
+            "terraform", "tofu", "terragrunt", "opa", "conftest", "molecule", "kitchen", "inspec",
+            "goss", "dgoss", "dbt", "act",
+        ),
+        (
+            "terragrunt.hcl", "conftest.toml", "policy/", "molecule/", ".config/molecule/",
+            "kitchen.y*ml", ".kitchen.y*ml", "goss.y*ml", "inspec.yml", "controls/",
+            "dbt_project.yml", "profiles.yml", ".github/workflows/", ".actrc",
+        ),
+        ("*.tftest.hcl", "*.tftest.json", "*_test.rego", "controls/", "tests/", "test/"),
+    ),
     "shell": Ecosystem(
         ("bats", "shellspec", "shunit2", "cram", "bash", "sh", "dash", "zsh", "ksh"),
         (".shellspec", ".shellspec-local", ".cramrc"),
-        ("*.bats", "*_spec.sh", "*_test.sh", "test_*.sh", "tests/", "test/"),
+        ("*.bats", "*_spec.sh", "*_test.sh", "test_*.sh", "tests/", "test/", "spec/"),
     ),
     "containers": Ecosystem(
         ("docker", "docker-compose", "podman", "podman-compose", "nerdctl"),
@@ -304,7 +325,7 @@ RULE_OPTIONS = frozenset(
 TEST_FOLDERS = frozenset(
     (
         "tests", "test", "spec", "specs", "__tests__", "__mocks__", "e2e", "testing", "Tests",
-        "testdata", "fixtures", "ci", "checks",
+        "testdata", "fixtures", "ci", "checks", "t", "xt", "features", "cypress", "__snapshots__",
     )
 )  # fmt: skip
 """Names of folders that count with all their content if a command names them."""

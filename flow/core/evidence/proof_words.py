@@ -258,6 +258,9 @@ class _ProofFinder:
         files, folders = self._operands(words, name, folder, runner=runner)
         for path in files:
             self._file(path)
+            if _one_test(path):
+                beside = posixpath.join(posixpath.dirname(path), "__snapshots__")
+                self.patterns.append(literal_pattern(beside))
         inside = [path for path in folders if path != "."]
         for path in inside:
             if runner or posixpath.basename(path) in TEST_FOLDERS:
