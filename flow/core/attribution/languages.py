@@ -237,7 +237,7 @@ def tap(lines: Sequence[str]) -> Iterator[Summary]:
     A runner's own counts (node) may be read as well; they give the same figures. A suite of node
     is no test: it is ``ok`` with no test in it, too.
     """
-    plans = [number_of(line[3:]) for line in lines if line[:3] == "1.."]
+    plans = [number_of(line[3:].partition("#")[0].rstrip()) for line in lines if line[:3] == "1.."]
     planned = [plan for plan in plans if plan is not None]
     if not planned:
         return

@@ -429,6 +429,17 @@ def test_an_older_node_prints_a_file_and_its_tests_below(tmp_path: Path) -> None
     assert [result.outcome for result in results] == ["passed", "inconclusive"]
 
 
+def test_a_file_of_perl_that_skips_all_of_it(tmp_path: Path) -> None:
+    (tmp_path / "skip.t").write_text('print "1..0 # SKIP no module\\n";')
+    (tmp_path / "pass.t").write_text('print "1..1 # one\\nok 1\\n";')
+    results = run(tmp_path, "perl skip.t", "perl pass.t", "perl skip.t; perl pass.t")
+    assert [said(result) for result in results] == [
+        ("inconclusive", "vacuous: TAP reports that no test ran (0 ok, 0 not ok, 0 skipped)"),
+        ("passed", ""),
+        ("passed", ""),
+    ]
+
+
 # --- what counts, and what does not --------------------------------------------------------------
 
 
