@@ -277,9 +277,9 @@ def _record_notes(record: Record) -> list[str]:
         and not any(f.name == i.evidence.output_ref and f.content is not None for f in record.files)
     ]
     if missing:
-        what = "1 output" if len(missing) == 1 else f"{len(missing)} outputs"
+        outputs = counted(len(missing), "output")
         notes.append(
-            f"here by digest only: {what} (--with-outputs adds what flow gc has not dropped)"
+            f"here by digest only: {outputs} (--with-outputs adds what flow gc has not dropped)"
         )
     others = [item for item in record.items if item.criterion is None]
     if others:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.exchange.bundle_file import check_bundle
 from flow.core.evidence.attestation import RECORD, SUMMARY, TEST_RESULT
-from flow.core.text.display import visible
+from flow.core.text.display import counted, visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -98,5 +98,5 @@ def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
     lines += [f"note        {note}" for note in document["notes"]]
     lines += [f"{screen.paint('failed', 'finding')}     {text}" for text in document["findings"]]
     count = len(document["findings"])
-    verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "the bundle holds together"
+    verdict = counted(count, "finding") if count else "the bundle holds together"
     return [*lines, f"{screen.mark('failed' if count else 'proved')} {verdict}"]

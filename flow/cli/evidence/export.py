@@ -11,7 +11,7 @@ from flow.app import goal_views
 from flow.app.exchange.export import export
 from flow.cli.parsing import goal_argument, usage_error
 from flow.cli.written import off_limits, refuse_own, write_out
-from flow.core.text.display import visible
+from flow.core.text.display import counted, visible
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.exporting import export_sources
@@ -140,7 +140,8 @@ def _export_lines(document: dict[str, Any], output: str, screen: Screen) -> list
         elif "verificationResult" in predicate:
             lines.append(f"  verification summary  {predicate['verificationResult']}")
         else:
-            lines.append(f"  evidence record       {len(statement['subject'])} files")
+            files = counted(len(statement["subject"]), "file")
+            lines.append(f"  evidence record       {files}")
     lines += [f"  signed by             {visible(key)}" for key in document["signed_by"]]
     check = shlex.join(["flow", "evidence", "verify", "--bundle", output])
     return [*lines, "", screen.labelled("next", visible(check), "person")]

@@ -40,7 +40,7 @@ def restore_request(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> 
                 f"flow goal forget {loss.goal_id}."
                 for loss in undo[:1]
             ),
-            f"This is asked for at most {limit} times ({times} of {limit}).",
+            f"This is asked for at most {display.counted(limit, 'time')} ({times} of {limit}).",
         ]
     )
 

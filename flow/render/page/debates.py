@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.text.display import clip
+from flow.core.text.display import clip, counted
 from flow.render.page.frame import TEXT, link, made_by, mark, page, section, top_line
 from flow.render.page.html import Markup, heads, join, tag
 from flow.startup.typing import TYPE_CHECKING
@@ -61,14 +61,13 @@ def debate_page(debate: ReportedDebate, version: str, *, overview: str, origin: 
     hero = tag("div", tag("h1", title, task), _result(debate), _apart(debate), class_="sum")
     shown = [part for _, _, part in parts if part]
     main = tag("main", hero, *shown, _foot(version), id="main", class_="w")
-    told = f"{title}, {len(debate.voices)} judges, {debate.day}"
+    told = f"{title}, {counted(len(debate.voices), 'judge')}, {debate.day}"
     return page(title, told, top, main, rules=RULES, origin=origin)
 
 
 def _result(debate: ReportedDebate) -> Markup:
-    count = len(debate.voices)
-    judges = f"{count} judge{'s' if count > 1 else ''}"
-    rounds = f"{debate.rounds} round{'s' if debate.rounds > 1 else ''} of debate"
+    judges = counted(len(debate.voices), "judge")
+    rounds = f"{counted(debate.rounds, 'round')} of debate"
     after = f"after {rounds}" if debate.rounds else "the ballots as each gave them alone"
     state = ("proved", "Consensus") if debate.consensus else ("undecided", "No consensus")
     result = _WORDS.get(debate.recommendation, "") if debate.consensus else "A person decides"

@@ -308,7 +308,8 @@ def _line(row: OverviewRow) -> Markup:
     step = min(10.0, 66 / max(len(counts) - 1, 1))
     points = [(3 + at * step, 17 - 14 * count / every) for at, count in enumerate(counts)]
     all_proved = tag("path", d="M1 3h70", class_="l-line", stroke_dasharray="2 2")
-    return _curve(points, f"{len(row.proved)} turns, {counts[-1]} of {every} proved", all_proved)
+    turns = counted(len(row.proved), "turn")
+    return _curve(points, f"{turns}, {counts[-1]} of {every} proved", all_proved)
 
 
 def _foot(version: str) -> Markup:

@@ -8,6 +8,7 @@ import pytest
 
 from flow.core.decision.verdict import Verdict
 from flow.core.stop import messages as stop_messages
+from flow.core.stop.lost_goals import Loss, SessionNotes
 from flow.core.stop.policy import LoopLimits
 
 
@@ -79,3 +80,9 @@ def test_the_limits_have_a_word_and_a_sentence(why: Any, word: str, text: str) -
     assert stop_messages.LIMITS[why] == word
     limits = LoopLimits(3, 20, 8, seconds=3600, cost=2.5, spent=2.75)
     assert stop_messages.limit_reached(why, limits) == text
+
+
+@pytest.mark.parametrize(("limit", "told"), [(1, "at most 1 time (1 of 1)"), (3, "3 times (1 of")])
+def test_how_often_a_lost_goal_is_asked_for(limit: int, told: str) -> None:
+    lost = Loss("issue-4", "gone", ".flow/goals/issue-4.goal.yaml")
+    assert told in stop_messages.restore_request([lost], SessionNotes(), limit)

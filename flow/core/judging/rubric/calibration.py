@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import sqrt
 
+from flow.core.text.display import counted
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -132,10 +133,10 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
         reason = "minKappa is not set, so no agreement with people is asked for"
         return Belief(True, reason, agreement.kappa, agreement.labels)
     if agreement.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
-        total = "1 label" if agreement.labels == 1 else f"{agreement.labels} labels"
         reason = (
-            f"it has {total} by people ({passed} pass, {failed} fail); at least "
-            f"{LEAST_LABELS} are needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
+            f"it has {counted(agreement.labels, 'label')} by people "
+            f"({passed} pass, {failed} fail); at least {LEAST_LABELS} are "
+            f"needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
         )
         return Belief(False, reason, agreement.kappa, agreement.labels)
     # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
