@@ -128,6 +128,7 @@ def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[s
     document["here"] = here
     _name_moved_files(port, document)
     document["closed_by_hand"] = closed_by_hand(port, loaded)
+    document["waits_for"] = past.waits_for(events, loaded.goal.status)
     document["open_again"] = open_again(port, loaded.goal)
     document["warnings"] += [*port.troubles, *told_by_hand(loaded.goal, document, events)]
     document["held_back"] = held_back(port, context, loaded) or None

@@ -134,6 +134,7 @@ def _status(record: Record) -> dict[str, Any]:
         "closed": closed,
         "closed_by_hand": False,
         "open_again": False,
+        "waits_for": None,
         "next": "",
         "red_first": [],
     }

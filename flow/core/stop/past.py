@@ -6,6 +6,7 @@ Events are in the checkout, where anyone can write them: they are shown, and dec
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.pause import WAITS
 from flow.core.stop.turns import has_turn
 from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,6 +121,15 @@ def last_closing(events: Sequence[Event]) -> Event | None:
         if event.get("type") in ("confirmed", "transition") and event.get("to") in TERMINAL
     )
     return next(closings, None)
+
+
+def waits_for(events: Sequence[Event], status: str) -> str | None:
+    """The command that a waiting goal waits for; None if it waits for none, or none is recorded."""
+    if status != "waiting_for_ci":
+        return None
+    changes = (event for event in reversed(events) if event.get("to") == status)
+    reason = _text(next(changes, {}), "reason")
+    return reason.removeprefix(WAITS) if reason.startswith(WAITS) else None
 
 
 def _act(event: Event, about: str) -> PersonsAct:

@@ -100,6 +100,8 @@ def _facts(document: Document, screen: Screen) -> list[str]:
     if proposal and not proposal["live"]:
         reasons = "; ".join(map(visible, proposal["moved"]))
         lines += screen.wrapped("proposed", f"{show(proposal['to'])}, but it is stale: {reasons}")
+    if document.get("waits_for"):
+        lines += screen.wrapped("waits", f"until this exits 0: {show(document['waits_for'])}")
     reason = _unexplained(document)
     lines += screen.wrapped("because", reason) if reason else []
     return [screen.plain(line) for line in lines]
@@ -160,6 +162,8 @@ def _unexplained(document: Document) -> str:
         from flow.core.decision.explain import only_counts
 
         return "; ".join(part for part in reason.split("; ") if not only_counts(part))
+    if document.get("waits_for"):
+        return ""  # the criteria show it, and it is not why the goal waits
     required = [row for row in document["criteria"] if row["must_pass"]]
     if status == "active" and any(row["status"] != "pass" for row in required):
         return ""

@@ -49,6 +49,10 @@ def test_every_move_says_who_what_and_what_comes_next(repo: GitRepo) -> None:
         "◐ greet waits: not there yet (exit 1): false",
         "next   flow goal resume greet",
     ]
+    status = flow(repo, "goal", "status")
+    assert "\nwaits      until this exits 0: false\n" in status.stdout
+    assert "because" not in status.stdout
+    assert flow(repo, "goal", "status", "--json").json["waits_for"] == "false"
     assert shown(repo, "wait", "--until", "true") == [
         "▸ greet is active: what it waited for is there: true",
         "next   flow goal evaluate greet",
