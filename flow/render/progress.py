@@ -105,7 +105,9 @@ class PlainProgress(Listener):
 class Redrawn:
     """Lines on a terminal that are drawn again in place.
 
-    ``columns`` returns the terminal's present width: a wider line takes several rows.
+    ``columns`` returns the terminal's present width: a wider line takes several rows. Rows are
+    overwritten one by one: many terminals keep a screen that is erased from its first cell on, and
+    after a day of it all that was above is lost.
     """
 
     def __init__(self, stream: TextIO, columns: Callable[[], int | None]) -> None:
@@ -114,16 +116,30 @@ class Redrawn:
 
     def show(self, lines: Sequence[str]) -> None:
         """Draw these lines in place of the previous ones."""
-        rows = rows_of(self._drawn, self._columns()) if self._drawn else 0
-        erasing = f"\r\x1b[{rows}A\x1b[J" if rows else ""
-        write(self._stream, erasing + "".join(f"{line}\n" for line in lines))
+        columns = self._columns()
+        rows = rows_of(self._drawn, columns) if self._drawn else 0
+        ends = ["\n" if _fills(line, columns) or not rows else "\x1b[K\n" for line in lines]
+        text = "".join(line + end for line, end in zip(lines, ends, strict=True))
+        if rows:
+            below = "\x1b[J" if lines else "\x1b[K\n" * rows + f"\x1b[{rows}A"
+            text = f"\r\x1b[{rows}A{text}{below}"
+        write(self._stream, text)
         self._drawn = [*lines]
 
 
 def rows_of(lines: Iterable[str], columns: int | None) -> int:
     """Number of a terminal's rows that the lines take; colours take none."""
-    widths = (measure(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines)
-    return sum(max(-(-width // columns), 1) if columns else 1 for width in widths)
+    return sum(max(-(-_width(line) // columns), 1) if columns else 1 for line in lines)
+
+
+def _width(line: str) -> int:
+    return measure(re.sub(r"\x1b\[[0-9;]*m", "", line))
+
+
+def _fills(line: str, columns: int | None) -> bool:
+    """Whether the last row of a line is full: erasing its rest would erase its last character."""
+    width = _width(line)
+    return bool(width and columns) and width % (columns or 1) == 0
 
 
 class ProgressTable(Listener):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,16 +31,36 @@ class Stream(io.StringIO):
 
 
 class Terminal(Stream):
-    """A screen that understands what the table writes: cursor up, erase below."""
+    """A screen that understands what the table writes: cursor up, erase behind and below.
+
+    What is erased from the screen's first cell on is kept for ever, as by many terminals.
+    """
 
     def screen(self) -> list[str]:
-        lines: list[str] = []
-        for part in self.getvalue().split("\r"):
-            text = part
-            if text.startswith("\x1b["):
-                up, _, text = text[2:].partition("A\x1b[J")
-                del lines[len(lines) - int(up) :]
-            lines += text.splitlines()
+        lines, row, column = [""], 0, 0
+        self.kept: list[str] = []
+        for part in re.findall(r"\x1b\[\d*[AJK]|\r|\n|[^\r\n\x1b]+|\x1b\[[\d;]*m", self.getvalue()):
+            if part.endswith("A") and part[0] == "\x1b":
+                row -= int(part[2:-1])
+                assert row >= 0, "above the first line"
+            elif part == "\x1b[J":
+                if (row, column) == (0, 0):
+                    self.kept += lines
+                del lines[row + 1 :]
+                lines[row] = lines[row][:column]
+            elif part == "\x1b[K":
+                lines[row] = lines[row][:column]
+            elif part == "\r":
+                column = 0
+            elif part == "\n":
+                row, column = row + 1, 0
+                lines += [""] * (row + 1 - len(lines))
+            elif part[0] != "\x1b":
+                lines[row] = lines[row][:column] + part + lines[row][column + len(part) :]
+                column += len(part)
+        assert self.kept == []
+        while lines and not lines[-1]:
+            lines.pop()
         return lines
 
 
