@@ -225,7 +225,7 @@ def table_lines(
 ) -> list[str]:
     """The table's lines; if not all rows fit, the running ones come first."""
     width = screen.width or 79
-    room = max(height - 5, _LEAST_ROWS)
+    room = max(height - 5 - last.count("\n"), _LEAST_ROWS)
     shown = rows
     if len(rows) > room:
         chosen = sorted(range(len(rows)), key=lambda at: (rows[at].since is None, at))[: room - 1]
@@ -238,7 +238,8 @@ def table_lines(
     left = f"{clip(visible(head.goal_id), max(width - 24, 8))}  turn {head.turn}"
     space = " " * max(width - len(left) - len(head.at), 2)
     first = f"{screen.paint('bold', left)}{space}{screen.paint('dim', head.at)}"
-    return [first, "", *table, "", screen.paint("dim", screen.cut(screen.plain(last), width))]
+    foot = [screen.paint("dim", screen.cut(screen.plain(line), width)) for line in last.split("\n")]
+    return [first, "", *table, "", *foot]
 
 
 def _cells(row: ProgressRow, now: float, width: int) -> list[str | Styled]:

@@ -72,7 +72,7 @@ class RunVerification:
         if run_id is not None:
             if ids.run_id(run_id) not in known | set(here.runs):
                 raise at_key("RUN", run_id).not_found(
-                    f"there is no run {run_id}, and nobody knows of one"
+                    f"there is no run {run_id}, and no record names one"
                     f"{did_you_mean(run_id, (*goal_ids, *sorted(known | set(here.runs))))}",
                     "see the runs there are: ls .flow/runs",
                 )

@@ -306,7 +306,8 @@ def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
         help="the proposal_id of the evaluation, or its first 8 digits; asked for at a terminal",
     )
     _word_arguments(parser)
-    parser.add_argument("--reason", metavar="T", help="why, in place of the proposal's reason")
+    reason = "why, in place of the proposal's reason; without --note also your words"
+    parser.add_argument("--reason", metavar="T", help=reason)
 
 
 def _word_arguments(parser: argparse.ArgumentParser) -> None:

@@ -222,8 +222,12 @@ def _output_folder(context: Context, goal_id: str) -> str | None:
 def _resting(goal: Goal, outputs: Outputs) -> str:
     paths = names(goal.allowed_paths, 3) if goal.allowed_paths else "the checkout"
     at = time.strftime("%H:%M")
-    where = f" Outputs: {outputs.folder}" if outputs.folder else ""
-    return f"{at}, waits for changes of {paths}; Ctrl-C ends it.{where}"
+    text = f"{at}, waits for changes of {paths}; Ctrl-C ends it."
+    if not outputs.folder:
+        return text
+    home = os.path.expanduser("~")
+    below = outputs.folder.removeprefix(f"{home}/")  # short, so that it is not cut
+    return f"{text}\noutputs in {outputs.folder if below == outputs.folder else f'~/{below}'}"
 
 
 COMMANDS = {

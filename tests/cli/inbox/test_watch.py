@@ -107,7 +107,7 @@ def test_at_a_terminal_it_is_drawn_in_place_and_tells_the_terminal(greet: GitRep
     child = scene.at_terminal(greet, ["inbox", "--watch", "--notify"], columns=100)
     child.expect("Nothing waits for you. 1 working.")
     scene.propose(greet)
-    child.expect(r"\x1b\[\d+A\x1b\[J")
+    child.expect(r"\r\x1b\[\d+A")
     child.expect("flow goal confirm greet")
     child.expect(r"\x1b\]9;repo/\S+ greet: achieved is proposed\x07")
     child.sendintr()
@@ -122,7 +122,7 @@ def test_rows_that_wrap_are_drawn_over_too(greet: GitRepo, tmp_path: Path) -> No
     shutil.rmtree(gone.path)
     child = scene.at_terminal(greet, ["inbox", "--watch"], columns=60)
     child.expect("flow inbox forget")
-    child.expect(r"\x1b\[(\d+)A\x1b\[J")
+    child.expect(r"\r\x1b\[(\d+)A")
     assert child.match is not None
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", child.before or "").splitlines()
     gone_line = len(
