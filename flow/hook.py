@@ -160,7 +160,6 @@ def _cannot_look(reason: str) -> str:
 
 def _auto_judged(head: bytes) -> str:
     """News of automatic judging for the user at this stop; empty if there is none."""
-    from flow.adapters.fs.lenient_json import or_empty
     from flow.app.judging.auto_mode import Stop
     from flow.wiring.judging.auto_mode import on_stop
 
@@ -168,11 +167,11 @@ def _auto_judged(head: bytes) -> str:
     event, _ = read_event("claude", document)
     if event.skip:
         return ""
-    path, tasks = document.get("transcript_path"), or_empty(document.get("background_tasks"), list)
+    path, tasks = document.get("transcript_path"), json.rows_of(document.get("background_tasks"))
     stop = Stop(
         event.session,
         path if isinstance(path, str) and os.path.isabs(path) else None,
-        any(isinstance(t, dict) and t.get("type") == "subagent" for t in tasks),
+        any(task.get("type") == "subagent" for task in tasks),
     )
     folder = event.cwd if event.cwd is not None and os.path.isdir(event.cwd) else os.getcwd()
     try:

@@ -8,7 +8,6 @@ import os
 
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
-from flow.adapters.fs.lenient_json import or_empty
 from flow.core.attribution.attribute import lines_of
 from flow.core.attribution.echoed import is_shell_text, script_lines, shell_script
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
@@ -24,6 +23,7 @@ from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.text.display import visible
 from flow.errors import FlowError
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def package_scripts(top: str, folder: str) -> Mapping[str, object]:
         document = json.loads(package.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return {}
-    return or_empty(or_empty(document, dict).get("scripts"), dict)
+    return object_of(object_of(document).get("scripts"))
 
 
 def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:

@@ -7,8 +7,8 @@ once; hence every look at a value asks for its type first.
 from __future__ import annotations
 
 from flow.adapters.contracts.text import dotted_path, one_line
-from flow.adapters.fs.lenient_json import or_empty
 from flow.startup import re
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _CLEAR = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_*/-."
 
 def newer_api_version(document: object) -> str | None:
     """The document's ``apiVersion`` if a newer Flow wrote it."""
-    version = or_empty(document, dict).get("apiVersion")
+    version = object_of(document).get("apiVersion")
     if not isinstance(version, str) or version == _KNOWN:
         return None
     match = re.fullmatch(_API, version)
@@ -66,9 +66,9 @@ def rule_faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
             given = debate.get("solution")
             solution = [given] if isinstance(given, str) else given
             yield from _patterns((*path, "debate", "solution"), solution)
-    linked = or_empty(document.get("evaluator"), dict).get("baseline_link")
+    linked = object_of(document.get("evaluator")).get("baseline_link")
     yield from _linked_faults(("evaluator", "baseline_link"), linked)
-    constraints = or_empty(document.get("constraints"), dict)
+    constraints = object_of(document.get("constraints"))
     for key in _GLOBS:
         yield from _patterns(("constraints", key), constraints.get(key))
 
@@ -105,7 +105,7 @@ def _report_faults(path: Path, value: object) -> Iterator[Problem]:
 
 
 def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
-    for place, item in enumerate(or_empty(value, list)):
+    for place, item in enumerate(items_of(value)):
         if not isinstance(item, str) or item.startswith("/") or ".." in item.split("/"):
             continue  # the schema names it
         parts = item.removesuffix("/").split("/")
@@ -128,8 +128,8 @@ def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
 
 def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """The criteria that are mappings, with their places."""
-    listed = or_empty(document.get("objective"), dict).get("acceptance_criteria")
-    items = enumerate(or_empty(listed, list))
+    listed = object_of(document.get("objective")).get("acceptance_criteria")
+    items = enumerate(items_of(listed))
     return [(place, item) for place, item in items if isinstance(item, dict)]
 
 

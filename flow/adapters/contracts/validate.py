@@ -9,9 +9,9 @@ from itertools import islice
 
 from flow.adapters.contracts import check, rules
 from flow.adapters.contracts.text import dotted_path, one_line
-from flow.adapters.fs.lenient_json import or_empty
 from flow.core import layout
 from flow.errors import ContractError, in_file
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _refuse_others(kind: str, document: Any, file: str) -> None:
 
 
 def _misnamed(document: Any, expected: str) -> list[Problem]:
-    goal_id = or_empty(document.get("metadata"), dict).get("id")
+    goal_id = object_of(document.get("metadata")).get("id")
     if not isinstance(goal_id, str) or goal_id == expected:
         return []
     message = f"{one_line(goal_id)} is not the id in the file's name, {one_line(expected)}"

@@ -11,7 +11,6 @@ from xml.parsers import expat
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.contracts import formats
 from flow.adapters.exchange.import_status import read_ci, read_sarif
-from flow.adapters.fs.lenient_json import or_empty
 from flow.core.evidence.imported import (
     LONGEST_NAME,
     MOST_FAILING,
@@ -21,6 +20,7 @@ from flow.core.evidence.imported import (
     commit_in,
 )
 from flow.errors import ContractError, in_file
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _retried_note(count: int) -> str:
 
 
 def _ctrf_report(document: Mapping[str, Any]) -> CheckReport:
-    results = or_empty(document.get("results"), dict)
+    results = object_of(document.get("results"))
     tool, summary = results.get("tool"), results.get("summary")
     if not isinstance(tool, dict) or not isinstance(summary, dict):
         raise NoReport("it has no results with a tool and a summary")
@@ -276,7 +276,7 @@ def _ctrf_report(document: Mapping[str, Any]) -> CheckReport:
     if flaky:
         doubts.append(_retried_note(flaky))
     counts: dict[str, int] = {"tests": sum(listed.values()), **listed}
-    environment = or_empty(results.get("environment"), dict)
+    environment = object_of(results.get("environment"))
     return CheckReport(
         "ctrf",
         _outcome(max(declared["failed"], counted["failed"]), ran),

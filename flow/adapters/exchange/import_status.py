@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.adapters.fs.lenient_json import or_empty
 from flow.core.evidence.imported import LONGEST_NAME, MOST_FAILING, CheckReport, NoReport, commit_in
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
     commits: list[object] = []
     failing: list[str] = []
     for number, run in enumerate(runs, 1):
-        driver = or_empty(or_empty(run.get("tool"), dict).get("driver"), dict)
+        driver = object_of(object_of(run.get("tool")).get("driver"))
         if not isinstance(driver.get("name"), str):
             raise NoReport("a run does not name its tool (tool.driver.name)")
         tools.append(driver["name"][:LONGEST_NAME])
@@ -48,7 +48,7 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
             doubts.append(f"Its run number {number} did not end well.")
         if run.get("results") is None:
             doubts.append(f"Its run number {number} has no results at all.")
-        if "results" in or_empty(run.get("externalPropertyFileReferences"), dict):
+        if "results" in object_of(run.get("externalPropertyFileReferences")):
             doubts.append(f"Its run number {number} has results in other files.")
         if any(row.get("kind") in ("open", "review") for row in _object_rows(run, "results")):
             doubts.append(f"Its run number {number} leaves results open, for a person to look at.")
@@ -107,8 +107,8 @@ def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | No
         return "none"
     level = result.get("level")
     if level is None:
-        rule = _named_rule(result, or_empty(run.get("tool"), dict))
-        level = or_empty(rule.get("defaultConfiguration"), dict).get("level", "warning")
+        rule = _named_rule(result, object_of(run.get("tool")))
+        level = object_of(rule.get("defaultConfiguration")).get("level", "warning")
         level = _overridden(rule, run) or level
     if level not in _LEVELS:
         raise NoReport("a result has a level that SARIF does not know")
@@ -117,10 +117,10 @@ def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | No
 
 def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, Any]:
     """The rule that a result names, by its place or its id, of the tool or an extension of it."""
-    named = or_empty(result.get("rule"), dict)
+    named = object_of(result.get("rule"))
     extensions = _object_rows(tool, "extensions")
-    component = or_empty(named.get("toolComponent"), dict).get("index", -1)
-    holders = [or_empty(tool.get("driver"), dict), *extensions]
+    component = object_of(named.get("toolComponent")).get("index", -1)
+    holders = [object_of(tool.get("driver")), *extensions]
     if type(component) is int and 0 <= component < len(extensions):
         holders = [extensions[component]]
     place = result.get("ruleIndex", named.get("index"))
@@ -142,8 +142,8 @@ def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
     """The level that the run's own settings gave a rule; None if they gave none."""
     for invocation in _object_rows(run, "invocations"):
         for override in _object_rows(invocation, "ruleConfigurationOverrides"):
-            if rule and or_empty(override.get("descriptor"), dict).get("id") == rule.get("id"):
-                return or_empty(override.get("configuration"), dict).get("level")
+            if rule and object_of(override.get("descriptor")).get("id") == rule.get("id"):
+                return object_of(override.get("configuration")).get("level")
     return None
 
 

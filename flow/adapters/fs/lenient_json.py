@@ -8,12 +8,7 @@ in ValueError.
 from __future__ import annotations
 
 from flow.startup import json, re
-from flow.startup.typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    _Kind = TypeVar("_Kind")
+from flow.startup.typing import Any
 
 DEPTH = 32
 DENSE = 24
@@ -55,11 +50,6 @@ def mapping(data: bytes | None) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def or_empty(value: object, kind: type[_Kind]) -> _Kind:
-    """``value`` if it is a ``kind``, else an empty one: for one part of a foreign document."""
-    return value if isinstance(value, kind) else kind()
 
 
 def _refuse(name: str) -> Any:

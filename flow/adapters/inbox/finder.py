@@ -7,7 +7,6 @@ import time
 from fnmatch import fnmatchcase
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.repository import current_branch
@@ -16,10 +15,11 @@ from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts
-from flow.app.inbox.rows import items_of
+from flow.app.inbox.rows import inbox_items
 from flow.core.standing.items import WEEK, InboxItem, is_told, ordered, told_apart
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
+from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class InboxFinder:
         rows: list[InboxItem] = []
         checkouts: list[tuple[str, InboxCheckout]] = []
         for repository in self.repositories():
-            rows += items_of(repository)
+            rows += inbox_items(repository)
             for checkout in repository.checkouts:
                 checkout.keep()
                 checkouts.append((repository.top, checkout))
@@ -239,7 +239,7 @@ class InboxFinder:
         stamps = CombinedStamp(repo.top)
         stamps.tree(folder, levels=1)
         value = self._index.get(key)
-        tops: list[Any] = or_empty(value.get("tops"), list)
+        tops: list[Any] = items_of(value.get("tops"))
         same = value.get("stamp") == stamps.text and bool(tops)
         if same and all(isinstance(top, str) and os.path.isdir(top) for top in tops):
             return tops

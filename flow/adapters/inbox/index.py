@@ -14,9 +14,9 @@ import os
 import sqlite3
 import stat
 
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import ensure_state_dir
 from flow.errors import FlowError
+from flow.startup.json import object_of
 from flow.startup.typing import Any
 from flow.version import __version__
 
@@ -41,7 +41,7 @@ class InboxIndex:
         """The value; empty if there is none."""
         try:
             text = self._new.get(key) or self._texts.get(key) or "{}"
-            return or_empty(json.loads(text), dict)
+            return object_of(json.loads(text))
         except (ValueError, RecursionError):
             return {}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.inbox.kept_standings import decoded_copy, encoded_copy
 from flow.app.inbox import goal_facts
@@ -13,6 +12,7 @@ from flow.app.inbox.rows import BranchCopies, BranchCopy
 from flow.app.ports import UnreadableOnBranch
 from flow.core import layout
 from flow.errors import FlowError
+from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -79,6 +79,6 @@ class InboxRepository:
     def _stamp(self, heads: Mapping[str, str], runs: Any) -> str:
         """Stamp of the branches' commits and the checkout's runs, on which the copies rest."""
         first, stamps = self.checkouts[0], CombinedStamp(repr(sorted(heads.items())))
-        for run_id in or_empty(runs, list):
+        for run_id in items_of(runs):
             stamps.folder(os.path.join(first.top, layout.run_dir(str(run_id))))
         return stamps.text if stamps.settled else ""

@@ -5,10 +5,10 @@ The reply comes as the arguments of a tool that the model has to call; there is 
 
 from __future__ import annotations
 
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply_json import closed, fitting
 from flow.adapters.judges.service import ServiceBackend, tokens, usage_of
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Anthropic(ServiceBackend):
         return answered(self, fitting(calls[0].get("input"), call.question.schema), usage)
 
     def _usage(self, message: dict[str, Any]) -> Usage:
-        told = or_empty(message.get("usage"), dict)
+        told = object_of(message.get("usage"))
         given = [tokens(told.get(name)) for name in _GIVEN]
         counts = [count for count in given if count is not None]
         total = sum(counts) if counts else None

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
 from flow.adapters.judges.reply_json import closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import run_with_input
 from flow.core.judging.common.question import Unusable
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Claude:
 
     def _usage(self, report: dict[str, Any]) -> Usage:
         """The whole run's usage, from the models' rows: if the CLI gave up, its sum is empty."""
-        listed = or_empty(report.get("modelUsage"), dict)
+        listed = object_of(report.get("modelUsage"))
         rows = {name: row for name, row in listed.items() if isinstance(row, dict)}
         given = [
             tokens(row.get(name))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.asking import answered, none
 from flow.adapters.judges.reply_json import closed, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import ServiceBackend, ServiceError, usage_of
 from flow.app.judging.port import JudgeAnswer
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class OpenAI(ServiceBackend):
         return self.send(call, _body(self.model, call.question, in_prompt), **{KEY: _NO_KEY})
 
     def _read(self, completion: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
-        told = or_empty(completion.get("usage"), dict)
+        told = object_of(completion.get("usage"))
         usage = usage_of(
             self,
             completion.get("model"),
@@ -73,8 +73,8 @@ class OpenAI(ServiceBackend):
             told.get("completion_tokens"),
             told.get("cost"),
         )
-        choices = or_empty(completion.get("choices"), list)
-        choice = or_empty(choices[0] if len(choices) == 1 else None, dict)
+        choices = items_of(completion.get("choices"))
+        choice = object_of(choices[0] if len(choices) == 1 else None)
         message = choice.get("message")
         if not isinstance(message, dict):
             return none(self, "wrong_shape", "the response does not hold exactly one reply", usage)

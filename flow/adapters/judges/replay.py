@@ -14,12 +14,12 @@ import os
 
 from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.judges.reply_json import fitting, words
 from flow.adapters.judges.service import dollars, tokens
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.core.judging.common.question import Unusable
 from flow.errors import FlowError, in_file
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Replayer:
 
     def _usage(self, told: Any) -> Usage:
         """Usage of the recorded call; replaying takes no time and no money of its own."""
-        told = or_empty(told, dict)
+        told = object_of(told)
         backend, model = told.get("backend"), told.get("model")
         return Usage(
             f"{self.name}: {words(backend)}" if isinstance(backend, str) else self.name,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from flow.adapters.contracts import formats
 from flow.adapters.contracts.text import DELETE
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.ledger.reader import parse_goal
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
 from flow.core.stop.turns import with_turn
 from flow.errors import ContractError, StateError, in_file
+from flow.startup.json import object_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -169,13 +169,13 @@ def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
 
 def block_reason(lifecycle: Mapping[str, Any]) -> str | None:
     """The reason in the given block."""
-    reason = or_empty(lifecycle.get("last_evaluation"), dict).get("reason")
-    return or_empty(reason, str) or None
+    reason = object_of(lifecycle.get("last_evaluation")).get("reason")
+    return text_of(reason) or None
 
 
 def block_result(block: Mapping[str, Any], to: str) -> str:
     """``result`` in the ``last_evaluation`` vocabulary (SPEC 1, decision journal)."""
-    result = or_empty(block.get("last_evaluation"), dict).get("result")
+    result = object_of(block.get("last_evaluation")).get("result")
     by_status = {
         "achieved": "pass",
         "failed": "fail",

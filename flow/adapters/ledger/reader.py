@@ -17,6 +17,7 @@ from flow.core.goal import ids
 from flow.core.goal.loaded import LoadedGoal
 from flow.errors import ContractError, FlowError, StorageError, in_file
 from flow.startup.contexts import contextmanager
+from flow.startup.json import items_of, object_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
@@ -264,7 +265,7 @@ class FileRecords:
             turn = event.get("turn")
             if turn != turns_evaluated:
                 return isinstance(turn, int) and turn < turns_evaluated
-            amended.update(map(str, lenient_json.or_empty(event.get("criteria"), list)))
+            amended.update(map(str, items_of(event.get("criteria"))))
             return False
 
         event_log.newest(self._root, ids.run_id(run_id), "type", AMENDED, older)
@@ -286,7 +287,7 @@ class FileRecords:
         if verdict is None or verdict.get("run_id", run_id) != run_id:
             return None
         if goal is not None:
-            turns = lenient_json.or_empty(verdict.get("lifecycle"), dict).get("turns_evaluated")
+            turns = object_of(verdict.get("lifecycle")).get("turns_evaluated")
             if verdict.get("goal_id") != goal.id or turns not in (None, goal.turns_evaluated):
                 return None
         return verdict

@@ -18,12 +18,12 @@ import re
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.process.environment import find_program
 from flow.core import layout
 from flow.core.stop.hosts import event_name
 from flow.core.text.display import visible
 from flow.errors import FlowError
+from flow.startup.json import items_of, object_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _other_entries(target: JsonFile, settings: Settings, plugin: str | None) -> 
     event = event_name("claude")
     own = {text for _, text in _starting_it(target, event)}
     for shown, document in settings.items():
-        items = or_empty(document.get("hooks"), dict).get(event)
+        items = object_of(document.get("hooks")).get(event)
         other = {text for _, text in _commands(items)} - own
         if shown != target.name and other and (own or plugin):
             beside = f"the plugin enabled in {plugin}" if plugin else target.name
@@ -162,11 +162,11 @@ def _starting_it(target: JsonFile, event: str) -> Iterator[tuple[Path, str]]:
 
 def _commands(items: object) -> Iterator[tuple[Path, str]]:
     """Place and text of each command that starts the Stop hook, in the list of an event."""
-    for place, item in enumerate(or_empty(items, list)):
-        group = enumerate(or_empty(or_empty(item, dict).get("hooks"), list))
+    for place, item in enumerate(items_of(items)):
+        group = enumerate(items_of(object_of(item).get("hooks")))
         inner = [((place, "hooks", number), entry) for number, entry in group]
         for where, entry in [((place,), item), *inner]:
-            text = or_empty(or_empty(entry, dict).get("command"), str)
+            text = text_of(object_of(entry).get("command"))
             if _RUNS_IT.search(text):
                 yield where, text
 
@@ -195,7 +195,7 @@ def _host_notes(
     target: JsonFile, host: str, settings: Settings, environ: Mapping[str, str], *, written: bool
 ) -> list[str]:
     notes = []
-    switch = or_empty(target.value(()).get("hooksConfig"), dict)
+    switch = object_of(target.value(()).get("hooksConfig"))
     if host == "gemini" and switch.get("enabled") is False:
         notes.append(f"{target.name} has hooksConfig.enabled false: no hook runs")
     if file := _disabling_file(settings):
@@ -240,7 +240,7 @@ def plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
 def _plugin_file(settings: Settings) -> str | None:
     by_plugin: dict[str, tuple[str, bool]] = {}
     for shown, document in settings.items():
-        for plugin, enabled in or_empty(document.get("enabledPlugins"), dict).items():
+        for plugin, enabled in object_of(document.get("enabledPlugins")).items():
             if plugin.startswith(f"{PLUGIN}@"):
                 by_plugin.setdefault(plugin, (shown, enabled is True or isinstance(enabled, list)))
     return next((shown for shown, enabled in by_plugin.values() if enabled), None)
@@ -261,7 +261,7 @@ def _document(root: str, name: str) -> dict[str, Any]:
     """The JSON object in a file; empty if there is none that can be read."""
     try:
         data = files.read_optional(root, name)
-        return or_empty(formats.parse_json(data, file=name) if data is not None else None, dict)
+        return object_of(formats.parse_json(data, file=name) if data is not None else None)
     except FlowError:
         return {}
 

@@ -11,7 +11,6 @@ import os
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import key_of, write_json
 from flow.adapters.git.repository import listed_files
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
@@ -21,6 +20,7 @@ from flow.adapters.setup.json import JsonFile
 from flow.core import layout
 from flow.core.setting_keys import KEYS
 from flow.errors import FlowError, GitError
+from flow.startup.json import object_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ class SetUpRecord:
         """The record; empty if there is none."""
         try:
             data = files.read_optional(self._state, self._file, limit=_LIMIT)
-            return or_empty(formats.parse_json(data or b"{}", file=self._file), dict)
+            return object_of(formats.parse_json(data or b"{}", file=self._file))
         except FlowError:
             return {}
 

@@ -12,9 +12,9 @@ import stat
 from hashlib import sha256
 from tempfile import TemporaryFile
 
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import read_small
 from flow.errors import InputError, in_file
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class SessionLines:
     def _raw(self) -> Iterator[bytes]:
         source = self.source
         if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            for text in text_of(source).split("\n"):
+            for text in decoded_text(source).split("\n"):
                 yield text.encode("utf-8", "replace") + b"\n"
             return
         with open(source.fd, "rb", buffering=1 << 20) as file:
@@ -174,7 +174,7 @@ def _to_line_end(file: Any) -> None:
         pass
 
 
-def text_of(source: Source) -> str:
+def decoded_text(source: Source) -> str:
     """A saved text, decoded; of a long one the beginning and the end. Closes the file."""
     half = MOST_TEXT // 2
     with open(source.fd, "rb") as file:
@@ -281,7 +281,7 @@ def agent_file(path: str, agent: str) -> str | None:
 def small_json(path: str) -> dict[str, Any]:
     """The object in a small file beside a transcript; empty if there is none."""
     try:
-        return or_empty(json.loads(read_small(path, 1 << 16) or b""), dict)
+        return object_of(json.loads(read_small(path, 1 << 16) or b""))
     except (ValueError, RecursionError):
         return {}
 

@@ -231,7 +231,7 @@ def _is_session(source: places.Source) -> bool:
 
 
 def _saved_text(source: places.Source) -> Transcript:
-    text = places.text_of(source)
+    text = places.decoded_text(source)
     if _is_binary(text):
         raise _unusable(source.path, "is no text")
     markdown = source.path.lower().endswith((".md", ".markdown", ".mdown"))

@@ -10,8 +10,8 @@ import os
 from contextlib import contextmanager
 
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import check_state_dir, ensure_below, key_of, write_json
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class AutoJudgeMemory:
         if check_state_dir(self._state):
             data = files.read_optional(self._state, self._file, limit=LIMIT)
         memory = lenient_json.mapping(data) or {}
-        rows = or_empty(memory.get("tried"), dict).items()
+        rows = object_of(memory.get("tried")).items()
         return {
             "tried": {k: v for k, v in rows if isinstance(v, dict) and "state" in v},
             "sessions": _numbers(memory.get("sessions")),
@@ -147,9 +147,9 @@ def _tell(memory: dict[str, Any], news: str, once: str | None) -> None:
 
 
 def _numbers(value: Any) -> dict[str, int]:
-    rows = or_empty(value, dict).items()
+    rows = object_of(value).items()
     return {key: number for key, number in rows if type(number) is int and number >= 0}
 
 
 def _texts(value: Any) -> list[str]:
-    return [text for text in or_empty(value, list) if isinstance(text, str)]
+    return [text for text in items_of(value) if isinstance(text, str)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.lenient_json import or_empty
 from flow.adapters.fs.state_folder import (
     check_state_dir,
     drop_oldest,
@@ -28,6 +27,7 @@ from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
+from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class CheckoutNotes:
         document = self._object(GOALS)
         git_dir = document.get("git_dir")
         goals_by_id = {}
-        for goal_id, row in or_empty(document.get("goals"), dict).items():
+        for goal_id, row in object_of(document.get("goals")).items():
             goal = _open_goal(goal_id, row)
             if goal is not None:
                 goals_by_id[goal_id] = goal
@@ -237,8 +237,8 @@ def _closed_goals(value: Any) -> dict[str, ClosedGoal]:
     from flow.core.chain.closing_record import ClosedGoal
 
     closed = {}
-    for goal_id, row in or_empty(value, dict).items():
-        texts: list[Any] = [or_empty(row, dict).get(key) for key in ClosedGoal._fields[1:]]
+    for goal_id, row in object_of(value).items():
+        texts: list[Any] = [object_of(row).get(key) for key in ClosedGoal._fields[1:]]
         if all(isinstance(text, str) for text in texts):
             closed[goal_id] = ClosedGoal(goal_id, *texts)
     return closed
@@ -260,8 +260,8 @@ def _notes(document: Mapping[str, Any]) -> SessionNotes:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(text for text in or_empty(value, list) if isinstance(text, str))
+    return tuple(text for text in items_of(value) if isinstance(text, str))
 
 
 def _mapping(value: Any, kind: type) -> dict[str, Any]:
-    return {key: each for key, each in or_empty(value, dict).items() if type(each) is kind}
+    return {key: each for key, each in object_of(value).items() if type(each) is kind}

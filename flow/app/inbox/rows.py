@@ -104,7 +104,7 @@ class _Copy(NamedTuple):
     from_git: StandingGoal | None = None
 
 
-def items_of(repository: RepositoryPort) -> Iterator[InboxItem]:
+def inbox_items(repository: RepositoryPort) -> Iterator[InboxItem]:
     """A row for each goal of a repository, and for what cannot be read there."""
     yield from repository.broken
     best: dict[tuple[str, str], _Copy] = {}

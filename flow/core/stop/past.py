@@ -128,7 +128,7 @@ def waits_for(events: Sequence[Event], status: str) -> str | None:
     if status != "waiting_for_ci":
         return None
     changes = (event for event in reversed(events) if event.get("to") == status)
-    reason = _text(next(changes, {}), "reason")
+    reason = text_of(next(changes, {}).get("reason"))
     return reason.removeprefix(WAITS) if reason.startswith(WAITS) else None
 
 

@@ -11,6 +11,7 @@ from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import show, steps_of
 from flow.render.verdict.why import is_explained
 from flow.startup import re
+from flow.startup.json import object_of, rows_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -172,14 +173,12 @@ def outside(sheet: VerdictSheet) -> list[str]:
 
 def _advice(sheet: VerdictSheet) -> Mapping[str, Any]:
     """The verdict's commands about files outside; empty if the verdict was handed in."""
-    advice = sheet.document.get("outside")
-    return advice if isinstance(advice, dict) and not sheet.document.get("handed_in") else {}
+    return {} if sheet.document.get("handed_in") else object_of(sheet.document.get("outside"))
 
 
 def advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
     """The files outside from the verdict, each with its remedy."""
-    files = _advice(sheet).get("files")
-    return [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
+    return rows_of(_advice(sheet).get("files"))
 
 
 def change_words(file: Mapping[str, Any]) -> str:
