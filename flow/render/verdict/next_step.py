@@ -15,7 +15,7 @@ from flow.startup.json import object_of, rows_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.render.text import Document
     from flow.render.verdict.sheet import VerdictSheet
@@ -176,7 +176,7 @@ def _advice(sheet: VerdictSheet) -> Mapping[str, Any]:
     return {} if sheet.document.get("handed_in") else object_of(sheet.document.get("outside"))
 
 
-def advised_files(sheet: VerdictSheet) -> list[Mapping[str, Any]]:
+def advised_files(sheet: VerdictSheet) -> Sequence[Mapping[str, Any]]:
     """The files outside from the verdict, each with its remedy."""
     return rows_of(_advice(sheet).get("files"))
 
