@@ -217,7 +217,10 @@ class _Tools:
         top, environ = self._context.top, self._context.environ
         limit = self._context.settings.settings.output_limit_bytes
         runner = CommandRunner(top, layout.WORK, environ=environ, output_limit=limit)
-        run = attributed(runner, Attributor(top, self._context.cache("parsed")))
+        attributor = Attributor(
+            top, self._context.cache("parsed"), self._context.environ.get("PATH")
+        )
+        run = attributed(runner, attributor)
         run(checks, jobs=jobs, events=events._replace(tick=partial(self._ticked, events.tick)))
 
     def _ticked(self, tick: Callable[[], object] | None) -> None:

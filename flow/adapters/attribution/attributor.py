@@ -49,7 +49,7 @@ class Attributor:
     """Finds out why a run that exited 0 is no pass.
 
     ``top`` is the checkout's top level; ``cache_dir`` a folder of the user's own (mode 0700), or
-    None to remember nothing; ``path`` the ``PATH`` of the commands.
+    None to remember nothing; ``path`` the ``PATH`` of the commands, None if it is not known.
     """
 
     def __init__(self, top: str, cache_dir: str | None = None, path: str | None = None) -> None:
@@ -193,8 +193,9 @@ class Attributor:
         from flow.core.attribution.absent import passed_by_failing
         from flow.core.attribution.attribute import lines_of
 
-        sets_path = "PATH" in check.command or any(w[0] in _SETS_PATH for w in reading.commands)
-        names = () if sets_path else (*reading.unheard, *reading.must_fail)
+        unknown = self._path is None or "PATH" in check.command
+        unknown = unknown or any(words[0] in _SETS_PATH for words in reading.commands)
+        names = () if unknown else (*reading.unheard, *reading.must_fail)
         plain = [name for name in names if "/" not in name]
         return passed_by_failing(reading, lines_of(data), missing(plain, self._top, self._path))
 

@@ -175,10 +175,11 @@ def _nothing_to_run(lines: Sequence[str]) -> str:
 
 _COMPLAINT = re.compile(
     r"(?:fatal|error|panic|usage)\b.*: .+|Traceback \(most recent call last\):"
-    r"|\S+:\d+(?::\d+)?: (?!\w*warning\b|note\b|info\b).+",
+    r"|\S+:\d+(?::\d+)?: (?!\w*warning\b|note\b|info\b).+"
+    r"|.+: (?:no such file or directory|not a directory|permission denied).*",
     re.IGNORECASE,
 )
-"""A program's words about its own failure, without its name: git, Python, compilers. Not a warning."""
+"""A program's words about its own failure, without its name; a warning is none."""
 
 
 def passed_by_failing(

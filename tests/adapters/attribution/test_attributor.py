@@ -53,7 +53,7 @@ def run(
     def ended(check: Check, result: CheckResult) -> None:
         found[check.criterion_id] = result
 
-    attributed(runner, Attributor(str(top), cache))(
+    attributed(runner, Attributor(str(top), cache, os.environ["PATH"]))(
         checks, jobs=1, events=CheckEvents(lambda _: None, ended)
     )
     return [found[check.criterion_id] for check in checks]
@@ -375,6 +375,7 @@ PASSED_BY_FAILING = [
     "while read f; do bash -n $f || exit 1; done < <(find nowhere)",
     'n=$(find nowhere | wc -l); [ "$n" -eq 0 ]',
     'test -z "$(git -C nowhere status --porcelain)"',
+    'test -z "$(bin/like-gofmt -l nowhere)"',
     'case "$(python3 nowhere.py)" in "") ;; *) exit 1;; esac',
 ]
 HONEST_ALL_THE_SAME = [
@@ -403,8 +404,10 @@ def test_a_pass_that_rests_on_a_program_which_could_not_do_its_work(tmp_path: Pa
     (tmp_path / "lib/a.sh").touch()
     (tmp_path / "a.txt").write_text("word\n")
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/own").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "bin/own").chmod(0o755)
+    gofmt = "echo lstat $2: no such file or directory >&2; exit 2"
+    for name, text in (("own", "exit 1"), ("like-gofmt", gofmt)):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
     results = run(tmp_path, *PASSED_BY_FAILING)
     kinds = [(result.outcome, result.reason.partition(":")[0]) for result in results]
     expected = zip(PASSED_BY_FAILING, kinds, strict=True)
