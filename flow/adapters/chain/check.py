@@ -8,8 +8,6 @@ Sidecars and outputs never change, so a run that is being written to is checked 
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, suppress
-from hashlib import sha256
 
 from flow.adapters.chain import event_chain, event_log, ledger_file
 from flow.adapters.chain.files import (
@@ -27,6 +25,8 @@ from flow.core.chain.entries import head_of
 from flow.core.chain.walk import ChainFinding, WitnessedHead, walk
 from flow.core.goal import ids
 from flow.errors import FlowError, LockTimeout, StorageError
+from flow.startup.contexts import ExitStack, suppress
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

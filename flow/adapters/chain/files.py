@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
@@ -11,6 +10,7 @@ from flow.core import layout
 from flow.core.chain.walk import ChainFinding
 from flow.core.text.display import names as shown
 from flow.errors import FlowError, StorageError, in_file
+from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files
-from flow.adapters.git import names as git_names
 from flow.adapters.git.run import git as run_git
 from flow.adapters.journal import store as journal_store
 from flow.adapters.journal.parts import MOST_FILES
@@ -59,7 +58,9 @@ def heads_at_commit(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHe
 
     Raises :class:`InputError` if it names no commit, :class:`GitError` if git cannot answer.
     """
-    commit = git_names.resolve(repo, ref, key="--against")
+    from flow.adapters.git import names  # only a comparison with a ref asks for a commit's name
+
+    commit = names.resolve(repo, ref, key="--against")
     if commit is None:
         raise at_key("--against", ref).not_found(
             f"git knows no commit {visible(ref)!r:.80}",
