@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from _collections_abc import Mapping  # collections itself loads much
 
+from flow.adapters.contracts.text import DEPTH, LARGEST
 from flow.core.text.display import double_quoted, is_utf8
 from flow.errors import InputError
 from flow.startup.functools import lru_cache
 from flow.startup.typing import Any
 
-DEPTH = 32
-LARGEST = 1 << 53
 LONGEST_KEY = 1000
 """Characters; YAML looks no further than 1,024 for the colon after a key."""
 

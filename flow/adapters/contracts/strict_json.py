@@ -6,7 +6,15 @@ import json
 import re
 from itertools import islice
 
-from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
+from flow.adapters.contracts.text import (
+    DEPTH,
+    LARGEST,
+    LIMIT,
+    MOST_FAULTS,
+    dotted_path,
+    one_line,
+    refuse_encoding,
+)
 from flow.errors import ContractError, Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -15,10 +23,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.contracts.text import Path
 
-LIMIT = 1 << 20
-DEPTH = 32
-LARGEST = 1 << 53
-MOST_FAULTS = 1000
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 """Matches at every quote, to the end of the text at worst: else each quote would scan all of it."""
 _ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")

@@ -11,7 +11,16 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts import c_yaml
-from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
+from flow.adapters.contracts.text import (
+    DEPTH,
+    LARGEST,
+    LIMIT,
+    MOST_FAULTS,
+    dotted_path,
+    one_line,
+    refuse_encoding,
+)
+from flow.core.text.display import is_utf8
 from flow.errors import ContractError, Fault, in_file
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,14 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flow.adapters.contracts.text import Path
-
-LIMIT = 1 << 20
-"""Most bytes of a file."""
-DEPTH = 32
-"""Depth to which lists and mappings may nest."""
-LARGEST = 1 << 53
-"""Whole numbers must be between plus and minus this: beyond it, JSON readers round."""
-MOST_FAULTS = 1000
 
 _RAW = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)"
 """Not allowed in the text: control characters, and characters that only some readers take for line
@@ -96,9 +97,9 @@ def plain_value(text: str) -> str | int | float | bool | None:
     if digits.isdigit():  # only ASCII digits: of other digits none passes the check above
         if len(digits) > 1 and digits[0] == "0":
             return text
-        return _line_within(text, 10)
+        return _whole_number(text, 10)
     if re.fullmatch(_BASED, text):
-        return _line_within(text, 0)
+        return _whole_number(text, 0)
     if re.fullmatch(_FLOAT, text):
         number = float(text)
         if number in (float("inf"), float("-inf")):
@@ -111,14 +112,10 @@ def plain_value(text: str) -> str | int | float | bool | None:
 
 def _is_writable(text: str) -> bool:
     """Whether it holds no NUL and no half of a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
+    return "\0" not in text and is_utf8(text)
 
 
-def _line_within(text: str, base: int) -> int:
+def _whole_number(text: str, base: int) -> int:
     # The length is checked first: int() refuses thousands of digits with an error of its own.
     number = int(text, base) if len(text) <= 32 else LARGEST + 1
     if not -LARGEST <= number <= LARGEST:

@@ -1,16 +1,24 @@
-"""Shared by the readers: key paths, values as people read them, and the encoding."""
+"""Shared by the readers: their limits, key paths, values as people read them, the encoding."""
 
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.errors import ContractError, Fault, in_file
+from flow.errors import in_file
 from flow.startup import re
 from flow.startup.typing import Any
 
 Path = tuple[str | int, ...]
 """Place of a value: keys of mappings and places in lists, from the document's top."""
 
-NEWLINE = b"\n"
+LIMIT = 1 << 20
+"""Most bytes of a file."""
+DEPTH = 32
+"""Depth to which lists and mappings may nest."""
+LARGEST = 1 << 53
+"""Whole numbers must be between plus and minus this: beyond it, JSON readers round."""
+MOST_FAULTS = 1000
+"""Most faults of each kind that are listed of one file: a flood of them must not take minutes."""
+
 _SIMPLE = r"[A-Za-z_][A-Za-z0-9_-]*"
 
 
@@ -45,30 +53,24 @@ def one_line(value: object) -> str:
 
 def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:
     """Raise :class:`ContractError` for bytes that are too many or not UTF-8 without a mark."""
-    fault = _encoding_fault(data, file, what, limit)
-    if fault is not None:
-        raise ContractError([fault])
-
-
-def _encoding_fault(data: bytes, file: str, what: str, limit: int) -> Fault | None:
     if len(data) > limit:
-        return in_file(file).fault(
+        raise in_file(file).corrupt(
             f"not a {what}: it has {len(data)} bytes, more than {limit}", "shorten it"
         )
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0")) or data[1:2] == b"\0":
-        return in_file(file).fault(f"not a {what}: it is UTF-16 or UTF-32", "save it as UTF-8")
+        raise in_file(file).corrupt(f"not a {what}: it is UTF-16 or UTF-32", "save it as UTF-8")
     if data.startswith(b"\xef\xbb\xbf"):
-        return in_file(file).fault(
+        raise in_file(file).corrupt(
             f"not a {what}: it starts with a byte order mark",
             "save it as UTF-8 without a byte order mark",
         )
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return in_file(file, f"line {data.count(NEWLINE, 0, error.start) + 1}").fault(
+        line = data.count(b"\n", 0, error.start) + 1
+        raise in_file(file, f"line {line}").corrupt(
             f"not a {what}: byte 0x{data[error.start]:02x} is not UTF-8", "save it as UTF-8"
-        )
-    return None
+        ) from None
 
 
 class _Delete:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts import check, rules
-from flow.adapters.contracts.text import dotted_path, one_line
+from flow.adapters.contracts.text import MOST_FAULTS, dotted_path, one_line
 from flow.core import layout
 from flow.errors import ContractError, in_file
 from flow.startup.json import object_of
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 WHAT = {"goal": "goal file", "evidence": "evidence file", "verdict": "verdict"}
 """Name of each kind of file in messages."""
-MOST_FAULTS = 1000
-"""Most faults of each kind that are listed of one file: a flood of them must not take minutes."""
 MOST_WARNINGS = 100
 
 
