@@ -66,9 +66,7 @@ def clean_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple
             removed.append(name)
         else:
             env[name] = value
-    if removed:
-        removed = sorted(visible(name) for name in removed)
-    return env, tuple(removed)
+    return env, tuple(sorted(map(visible, removed)))
 
 
 def find_program(name: str, path: str | None, *, outside: str | None = None) -> str | None:

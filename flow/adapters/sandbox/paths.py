@@ -16,7 +16,7 @@ from flow.core.sandbox import covered_path
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from flow.core.sandbox import Sandbox
 
@@ -110,14 +110,14 @@ class _Opening:
 
     def _search(self, below: str, pattern: str) -> None:
         glob = compile_glob(pattern, anchored=True)
-        matches: list[str] = []
-        for rel, _ in _topmost_matches(
-            self.top, below, lambda rel, folder: glob.matches(path_bytes(rel), folder=folder)
-        ):
-            if rel is None or len(matches) == MOST:
-                self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
-                return
-            matches.append(rel)
+
+        def fits(rel: str, folder: bool) -> bool:
+            return glob.matches(path_bytes(rel), folder=folder)
+
+        matches = _topmost_matches(self.top, below, fits, MOST)
+        if matches is None:
+            self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
+            return
         self.writable.update(dict.fromkeys(matches))
         self.left_out[f"{pattern}: only the {len(matches)} paths that fit it already"] = None
 
@@ -135,17 +135,12 @@ class _Opening:
                 self.left_out[f"{root or 'the checkout'}: too many denied paths in it"] = None
 
     def _close_in(self, root: str) -> bool:
-        matches: list[str] = []
-        for rel, _ in _topmost_matches(
-            self.top,
-            root,
-            lambda rel, folder: self.denied.first(path_bytes(rel), folder=folder) is not None,
-        ):
-            if rel is None or len(self.closed) + len(matches) >= MOST:
-                return False
-            matches.append(rel)
-        self.closed.update(dict.fromkeys(matches))
-        return True
+        def fits(rel: str, folder: bool) -> bool:
+            return self.denied.first(path_bytes(rel), folder=folder) is not None
+
+        matches = _topmost_matches(self.top, root, fits, MOST - len(self.closed))
+        self.closed.update(dict.fromkeys(matches or ()))
+        return matches is not None
 
     def result(self) -> Opened:
         """The opened paths, without those below another open one."""
@@ -163,12 +158,14 @@ def _is_inside(rel: str, other: str) -> bool:
 
 
 def _topmost_matches(
-    top: str, below: str, fits: Callable[[str, bool], bool]
-) -> Iterator[tuple[str | None, bool]]:
-    """(path, whether it is a folder) of the topmost matches; (None, False) if there are too many.
+    top: str, below: str, fits: Callable[[str, bool], bool], most: int
+) -> list[str] | None:
+    """The topmost paths below a folder that fit; None if there are more than ``most``.
 
-    Symlinks, and git's and Flow's own folders, are left out.
+    Also None if too many were compared. ``fits`` gets a path and whether it is a folder. Symlinks,
+    and git's and Flow's own folders, are left out.
     """
+    matches: list[str] = []
     waiting, seen = [below], 0
     while waiting:
         folder = waiting.pop()
@@ -179,13 +176,15 @@ def _topmost_matches(
         for entry in entries:
             seen += 1
             if seen > LOOKED_AT:
-                yield None, False
-                return
+                return None
             rel = f"{folder}/{entry.name}" if folder else entry.name
             if rel in CLOSED or entry.is_symlink():
                 continue
             is_folder = entry.is_dir(follow_symlinks=False)
             if fits(rel, is_folder):
-                yield rel, is_folder
+                if len(matches) == most:
+                    return None
+                matches.append(rel)
             elif is_folder:
                 waiting.append(rel)
+    return matches
