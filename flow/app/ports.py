@@ -450,6 +450,8 @@ class CheckEvents(NamedTuple):
     """
     tick: Callable[[], None] | None = None
     """Called about every tenth of a second while something runs."""
+    fits: Callable[[Check], bool] | None = None
+    """Whether there is time to start it; one that does not fit is left out."""
 
 
 class RunChecks(Protocol):

@@ -332,6 +332,8 @@ class World:
         self.asked_jobs.append(jobs)
         self.checks += checks
         for check in checks:
+            if events.fits is not None and not events.fits(check):
+                continue
             events.started(check)
             self.log.append(f"run {check.criterion_id}")
             if events.tick is not None:

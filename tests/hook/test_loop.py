@@ -445,6 +445,25 @@ def test_it_answers_in_its_time_and_names_what_it_did_not_get_to(
         time.sleep(0.02)
 
 
+def test_a_command_that_hangs_hides_none_that_fails(
+    repo: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It passed before, so its status stays: that it was not reached is said all the same."""
+    scene.start(repo)
+    hangs = "AC1: hangs :: [ ! -e $HOME/hangs ] || { touch $HOME/hung; sleep 300; }"
+    scene.create(repo, "greet", "--criterion", "AC2: fails :: false", criterion=hangs)
+    scene.flow(repo, "goal", "evaluate", "greet", "--only", "AC1")
+    settings(home, stopHookEnforcement="block", hookTimeoutSeconds=100)
+    (home / "hangs").touch()
+    scene.meet(repo)
+    few = 100 - stopping.MARGIN - 10
+    monkeypatch.setattr(hook, "monotonic", lambda: few if (home / "hung").exists() else 0.0)
+    answer = stop(repo, capfd)
+    assert answer["decision"] == "block"
+    assert "AC1 is undecided: not reached in the time that was left" in answer["reason"]
+    assert "AC2 failed, AC1 not run" in answer["systemMessage"]
+
+
 @pytest.mark.parametrize("limit", [2, 5])
 def test_a_short_time_is_enough_for_what_is_fast(
     limit: int, repo: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,6 @@ from flow.adapters.attribution.report_files import LIMIT, read_report
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
-from flow.app.ports import CheckEvents
 from flow.core.attribution.reading import (
     LONGEST_WHY,
     RULE_FILE,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.attribution.declared_reports import Stamp
-    from flow.app.ports import Check, CheckResult, RunChecks
+    from flow.app.ports import Check, CheckEvents, CheckResult, RunChecks
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
@@ -303,7 +302,7 @@ def attributed(
                     result = result._replace(outcome="inconclusive", reason=reason)
             return events.ended(check, result)
 
-        run_checks(checks, jobs=jobs, events=CheckEvents(begin, end, events.tick))
+        run_checks(checks, jobs=jobs, events=events._replace(started=begin, ended=end))
 
     return run
 

@@ -152,6 +152,8 @@ class _RunnerCall:
             try:
                 while self._next is not None or self.running:
                     self._start_waiting(interrupts)
+                    if not self.running:  # none of the rest fits
+                        break
                     if self.events.tick:
                         self.events.tick()
                     reports = self._reports(seconds)
@@ -172,6 +174,8 @@ class _RunnerCall:
             interrupts.check()
             index = self.upcoming
             self.upcoming += 1
+            if self.events.fits and not self.events.fits(check):
+                continue
             self.running.add(index)
             self.events.started(check)
             indexes.append(index)

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion
 
 
+KEPT = 0.2
+"""The part of the time left that a command leaves to those that wait behind it."""
+
+
 class _OutOfTime(Exception):
-    """The caller must answer now. Never leaves this module."""
+    """No time is left for the commands that run. Never leaves this module."""
 
 
 class CommandRuns:
@@ -35,6 +39,10 @@ class CommandRuns:
         self._criteria = {c.id: c for c in facts.loaded.goal.criteria}
         self._running: dict[str, list[str]] = {}
         """Criterion id → foreign changes since its command started."""
+        self._kept_seconds: dict[str, float] = {}
+        """Criterion id → seconds that its command leaves to those that wait behind it."""
+        self._left_out: set[str] = set()
+        """Criteria that this time is not enough for."""
         self._seconds_run: dict[str, float] = {}
         """Criterion id → how long its runs took so far."""
         self._ended_ids: list[str] = []
@@ -60,25 +68,38 @@ class CommandRuns:
         _announce_runs(facts, request, tools)
         self._watch.settle()
         tools.listener.planned(checks)
+        jobs = request.jobs or goal.jobs or tools.limits.jobs
+        events = CheckEvents(self._started, self._ended, self._ticked, self._fits)
         try:
-            while due := self._repeats.remaining(checks):  # a command never runs beside itself
-                tools.run_checks(
-                    due,
-                    jobs=request.jobs or goal.jobs or tools.limits.jobs,
-                    events=CheckEvents(self._started, self._ended, self._ticked),
-                )
-        except _OutOfTime:
-            for criterion_id in self.waiting:
-                self.rows[criterion_id] = self.rows[criterion_id]._replace(reason=explain.NO_TIME)
+            while due := self._due(checks):  # a command never runs beside itself
+                try:
+                    tools.run_checks(due, jobs=jobs, events=events)
+                except _OutOfTime:
+                    self._left_out.update(self._running)
+                    self._running.clear()
         finally:
             tools.listener.finished()
+        for criterion_id in self.waiting:
+            self.rows[criterion_id] = self.rows[criterion_id]._replace(reason=explain.NO_TIME)
         for change, commands in self._watch.changed_elsewhere(last=True).items():
             self._found_later(change, self._ended_ids[len(self._ended_ids) - commands :])
         for criterion_id, changes in self._blamed_later.items():
             self._blame_later(criterion_id, changes)
 
+    def _due(self, checks: Sequence[Check]) -> list[Check]:
+        remaining = self._repeats.remaining(checks)
+        return [check for check in remaining if check.criterion_id not in self._left_out]
+
+    def _fits(self, check: Check) -> bool:
+        """Whether there is more time left than its command took last."""
+        fits = _seconds_left(self._tools) > self._seconds.get(check.criterion_id, 0.0)
+        if not fits:
+            self._left_out.add(check.criterion_id)
+        return fits
+
     def _started(self, check: Check) -> None:
-        _in_time(self._tools, self._seconds.get(check.criterion_id, 0.0))
+        left, last = _seconds_left(self._tools), self._seconds.get(check.criterion_id, 0.0)
+        self._kept_seconds[check.criterion_id] = max(0.0, min(KEPT * left, left - 2 * last))
         self._running[check.criterion_id] = []
         self._tools.listener.started(check)
 
@@ -144,8 +165,15 @@ class CommandRuns:
         self.rows[criterion_id] = row._replace(outcome="failed", reason=reason, blamed=True)
 
     def _ticked(self) -> None:
+        """End what runs once no time is left, or only what is kept for those that wait.
+
+        Else one that hangs, or whose time is not known yet, would be all that a stop ever tries.
+        """
         self._tools.listener.ticked()
-        _in_time(self._tools)
+        left = _seconds_left(self._tools)
+        wait = self.waiting.keys() - self._running.keys() - self._left_out
+        if left <= 0 or (wait and all(left < self._kept_seconds[id] for id in self._running)):
+            raise _OutOfTime
 
 
 def _announce_runs(facts: Facts, request: Request, tools: EvaluationTools) -> None:
@@ -167,10 +195,9 @@ def _recorded_sidecar(
     return tools.ledger.record_evidence(document, result.output, suffix=True)
 
 
-def _in_time(tools: EvaluationTools, needed: float = 0.0) -> None:
-    """Raise :class:`_OutOfTime` if the caller has no more seconds left than that."""
-    if tools.seconds_left is not None and tools.seconds_left() <= needed:
-        raise _OutOfTime
+def _seconds_left(tools: EvaluationTools) -> float:
+    """The caller's time, without end where it has no limit."""
+    return tools.seconds_left() if tools.seconds_left is not None else float("inf")
 
 
 def _check_of(criterion: Criterion, limit: float) -> Check:

@@ -131,7 +131,7 @@ def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
 def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
     stale = [result for result in needed if _is_stale(result)]
     fuzzy = [result for result in needed if result.reason == FUZZY]
-    idle = [r for r in needed if r.outcome == "not_run" and r.status != "pass" and r not in fuzzy]
+    idle = [r for r in needed if r.outcome == "not_run" and not_shown(r) and r not in fuzzy]
     judged = [result for result in idle if result.reason.startswith(JUDGED)]
     groups = (
         ("failed", [r for r in needed if r.outcome == "failed" and r not in stale]),
@@ -146,6 +146,11 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
     if fuzzy:
         parts.append(f"no command can prove: {names([r.criterion_id for r in fuzzy])}")
     return parts
+
+
+def not_shown(result: CriterionResult) -> bool:
+    """Whether it does not pass now; its status stays where its command was not reached."""
+    return result.status != "pass" or result.reason == NO_TIME
 
 
 def _each_row(rows: Sequence[CriterionResult]) -> str:

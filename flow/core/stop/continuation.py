@@ -116,7 +116,8 @@ def _required(goal: Goal, row: CriterionResult) -> bool:
 
 def _is_open(goal: Goal, row: CriterionResult) -> bool:
     """Whether a criterion that did not fail must still be proved."""
-    return row.status != "pass" and (_required(goal, row) or row.outcome == "inconclusive")
+    needed = _required(goal, row) or row.outcome == "inconclusive"
+    return explain.not_shown(row) and needed
 
 
 def _head_lines(

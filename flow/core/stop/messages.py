@@ -5,7 +5,7 @@ The message to an agent that continues: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED, KINDS, in_words
+from flow.core.decision.explain import FUZZY, JUDGED, KINDS, in_words, not_shown
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import Loss, SessionNotes, describe_loss, loss_remedy
 from flow.core.text import display
@@ -137,7 +137,7 @@ def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
     """``AC1, AC4 failed, AC2 masked``: the required criteria that are not proved, by kind."""
     by_kind: dict[str, list[str]] = {}
     for each in verdict.criterion_results:
-        if each.criterion_id in required and each.status != "pass":
+        if each.criterion_id in required and not_shown(each):
             by_kind.setdefault(_kind(each), []).append(each.criterion_id)
     order = sorted(by_kind, key=lambda kind: kind != "failed")
     parts = [f"{display.names(by_kind[kind], 5)} {kind}" for kind in order]

@@ -79,13 +79,13 @@ class Scene:
             return record
 
         options = {"environ": self.environ, "grace": 0.3, **options}
-        tick = options.pop("tick", None)
+        events = CheckEvents(note_start, take, options.pop("tick", None), options.pop("fits", None))
         runner = CommandRunner(str(self.top), WORK, **options)
         try:
-            runner(checks, jobs=jobs, events=CheckEvents(note_start, take, tick))
+            runner(checks, jobs=jobs, events=events)
         finally:
             assert self.left_files() == []
-        return [found[number] for number in range(len(checks))]
+        return [found[number] for number in range(len(checks)) if number in found]
 
     def one(self, command: str, **fields: Any) -> Ran:
         options = {key: fields.pop(key) for key in list(fields) if key not in Check._fields}
@@ -928,6 +928,16 @@ def test_what_ended_is_recorded_though_the_next_one_cannot_start(scene: Scene, j
         runner(checks, jobs=jobs, events=CheckEvents(started, look))
     assert len(recorded) == (2 if jobs == 1 else 1)
     assert scene.processes() == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_what_does_not_fit_is_left_out_and_ends_nothing(scene: Scene, jobs: int) -> None:
+    checks = [scene.check("sleep 0.2")._replace(criterion_id=f"AC{n}") for n in range(1, 5)]
+    for left_out in ({"AC2"}, {"AC1", "AC4"}, {"AC1", "AC2", "AC3", "AC4"}):
+        scene.events.clear()
+        scene.run(checks, jobs=jobs, fits=lambda check, out=left_out: check.criterion_id not in out)
+        ran = {f"AC{n}" for n in range(1, 5)} - left_out
+        assert sorted(scene.events) == sorted([f"+{id}" for id in ran] + [f"-{id}" for id in ran])
 
 
 def test_serial_ones_run_alone(scene: Scene) -> None:

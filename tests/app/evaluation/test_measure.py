@@ -333,7 +333,7 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
 
     def run_checks(checks: Any, *, jobs: int, events: CheckEvents) -> None:
         first, second, third = checks
-        started, ended, _ = events
+        started, ended, *_ = events
         started(first)
         started(second)
         world.blame = ("goal issue-4", "HEAD")
@@ -364,7 +364,7 @@ def test_what_changes_while_a_result_is_recorded_is_blamed_on_what_runs_then(run
 
     def run_checks(checks: Any, *, jobs: int, events: CheckEvents) -> None:
         first, second = checks
-        started, ended, _ = events
+        started, ended, *_ = events
         started(first)
         record = ended(first, done())
         if runs:
@@ -385,7 +385,7 @@ def test_a_command_that_starts_before_the_record_is_not_blamed_for_what_was_befo
 
     def run_checks(checks: Any, *, jobs: int, events: CheckEvents) -> None:
         first, second = checks
-        started, ended, _ = events
+        started, ended, *_ = events
         started(first)
         world.blame = ("HEAD",)
         record = ended(first, done())

@@ -214,8 +214,7 @@ def test_a_goal_that_moved_meanwhile_is_not_written() -> None:
 
 def test_what_does_not_fit_the_time_is_left_out_and_named() -> None:
     here = world(criterion("AC1"), criterion("AC2"), criterion("AC3"))
-    left = iter([9.0, 9.0, 0.0, 0.0, 0.0])
-    tools = here.tools()._replace(seconds_left=lambda: next(left))
+    tools = here.tools()._replace(seconds_left=lambda: 0.0 if "run AC2" in here.log else 9.0)
     verdict, found = examine(FIRST, tools)
     assert found is not None
     assert found.measurement.out_of_time == ("AC2", "AC3")
@@ -240,3 +239,46 @@ def test_the_fast_ones_go_first_and_one_known_to_be_too_slow_is_not_begun() -> N
     assert [entry for entry in here.log if entry.startswith("run ")] == ["run AC2", "run AC3"]
     assert found is not None
     assert found.measurement.out_of_time == ("AC1",)
+
+
+def test_one_known_to_be_too_slow_keeps_no_time_from_those_behind_it() -> None:
+    """Commands whose time is not known go last, but what does not fit is no reason to stop."""
+    here = world(criterion("AC1"), criterion("AC2"))
+    examine(FIRST._replace(only=frozenset({"AC1"})), here.tools())
+    for found in here.evidence.values():
+        found.document["evidence"]["duration_seconds"] = 50.0  # type: ignore[index]
+    here.changes = (changed("src/new"),)
+    here.log.clear()
+    found = examine(FIRST, here.tools()._replace(seconds_left=lambda: 20.0)).evaluation
+    assert [entry for entry in here.log if entry.startswith("run ")] == ["run AC2"]
+    assert found is not None
+    assert found.measurement.out_of_time == ("AC1",)
+
+
+@pytest.mark.parametrize(
+    ("left", "late"),
+    [
+        (2.1, {"AC1": [], "AC2": []}),
+        (1.9, {"AC1": ["AC1"], "AC2": []}),
+        (0.0, {"AC1": ["AC1", "AC2"], "AC2": ["AC2"]}),
+    ],
+)
+@pytest.mark.parametrize("slow", ["AC1", "AC2"])
+def test_a_command_leaves_a_fifth_of_the_time_to_those_behind_it(
+    slow: str, left: float, late: dict[str, list[str]]
+) -> None:
+    """Of 10 s these are left while it runs. Where nobody waits, it may use all of them."""
+    here = world(criterion("AC1"), criterion("AC2"))
+
+    def seconds_left() -> float:
+        return (
+            left
+            if (left == 0 and f"run {slow}" in here.log) or here.log[-1:] == [f"run {slow}"]
+            else 10.0
+        )
+
+    verdict, found = examine(FIRST, here.tools()._replace(seconds_left=seconds_left))
+    assert found is not None
+    assert list(found.measurement.out_of_time) == late[slow]
+    for criterion_id in late[slow]:
+        assert f"{criterion_id} (not reached in the time that was left)" in verdict.reason
