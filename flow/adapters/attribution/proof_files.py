@@ -24,7 +24,7 @@ from flow.core.boundary.globs import compile_glob, literal_name, literal_pattern
 from flow.core.evidence import proof, protected_files
 from flow.core.evidence.proof import LineCount, ProofFile
 from flow.core.evidence.proof_settings import named_in_settings
-from flow.core.evidence.proof_tables import HARMLESS_KEYS
+from flow.core.evidence.proof_tables import HARMLESS_KEYS, HOME
 from flow.core.evidence.proof_words import watched
 from flow.core.masked_exit.programs import FILTERS
 from flow.core.masked_exit.shell import commands, fed_programs
@@ -86,7 +86,7 @@ def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
     for name in _expanded_names(repo.top, patterns):
         if len(digests) >= MOST_FILES:
             break
-        path = os.path.join(os.fsencode(repo.top), os.fsencode(name))
+        path = _full_path(repo.top, name)
         try:
             status = os.lstat(path)
             if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
@@ -102,6 +102,13 @@ def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
             entry = ContentState("100644", f"unreadable-{error.errno}")
         digests[name] = entry_digest(entry)
     return digests
+
+
+def _full_path(top: str, name: str) -> bytes:
+    """The path of a file of the proof; in the home folder also that of a symlink's target."""
+    if name.startswith(HOME):
+        return os.fsencode(os.path.realpath(os.path.expanduser(name)))
+    return os.path.join(os.fsencode(top), os.fsencode(name))
 
 
 def recorded(
@@ -298,7 +305,7 @@ def _uses_sha256(repo: Repo) -> bool:
 
 def content_now(top: str, changed: ProofFile) -> bytes | None:
     """Content of a file, or a symlink's target; None if it cannot be read or is too large."""
-    path = os.path.join(os.fsencode(top), os.fsencode(changed.path))
+    path = _full_path(top, changed.path)
     try:
         if changed.after.startswith("120000:"):
             return os.readlink(path)

@@ -294,6 +294,27 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
     ),
 }  # fmt: skip
 
+HOME = "~/"
+"""Start of the name of a file in the user's home folder."""
+HOME_SETTINGS: dict[str, tuple[str, ...]] = {
+    "go": ("~/.config/go/env", "~/Library/Application Support/go/env"),
+    "rust": ("~/.cargo/config.toml", "~/.cargo/config"),
+    "jvm": (
+        "~/.mavenrc", "~/.m2/settings.xml", "~/.gradle/init.gradle", "~/.gradle/init.gradle.kts",
+        "~/.gradle/gradle.properties",
+    ),
+    "ruby": ("~/.rspec", "~/.config/rspec/options", "~/.rake"),
+    "perl": ("~/.proverc",),
+    "r": ("~/.Rprofile", "~/.Renviron"),
+    "bazel": ("~/.bazelrc",),
+    "python": tuple(
+        f"~/.local/lib/python3.{minor}/site-packages/usercustomize.py" for minor in range(9, 16)
+    ),
+}  # fmt: skip
+"""Settings in the user's home folder that change what every check means: ``go env -w
+GOFLAGS=-run=x``, a ``runner`` of cargo. They are the same programs' as above.
+"""
+
 PROJECT_RUNNERS = frozenset(
     (
         "make", "gmake", "just", "task", "invoke", "npm", "pnpm", "yarn", "bun", "tox", "nox",

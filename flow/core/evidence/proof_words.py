@@ -14,6 +14,7 @@ from flow.core.evidence.proof import CUT
 from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
+    HOME_SETTINGS,
     PROJECT_RUNNERS,
     RULE_OPTIONS,
     RUNNER_MODULES,
@@ -459,7 +460,11 @@ class _ProofFinder:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
 
     def _settings(self, folder: str, inside: Iterable[str], tools: Iterable[str]) -> None:
-        """Add the runner's settings in its ``folder``, in those ``inside`` it, and above them."""
+        """Add the runner's settings in its ``folder``, in those ``inside`` it, and above them.
+
+        Also those in the user's home folder.
+        """
+        self.settings += [name for tool in tools for name in HOME_SETTINGS.get(tool, ())]
         chain: dict[str, None] = {}
         for start in (folder, *inside):
             if start == _OUTSIDE:

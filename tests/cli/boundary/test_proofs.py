@@ -162,6 +162,25 @@ def test_installed_packages_are_said_to_be_out_of_sight(repo: GitRepo) -> None:
     assert set(unknown) <= set(done.json["warnings"])
 
 
+def test_settings_in_the_home_folder_are_told_where_they_changed(repo: GitRepo, home: Path) -> None:
+    """``go env -w GOFLAGS=-exec=true`` makes every test of Go pass, in no file of the checkout."""
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles/cargo").write_text("[term]\n")
+    (home / ".cargo").mkdir()
+    (home / ".cargo/config.toml").symlink_to(home / "dotfiles/cargo")
+    repo.commit("start", **{**FILES, "ci/all.sh": "exit 0\n"})
+    create(repo, "sh ci/all.sh")
+    assert not changed(evaluate(repo))
+
+    (home / ".config/go").mkdir(parents=True)
+    (home / ".config/go/env").write_text("GOFLAGS=-exec=true\n")
+    (home / "dotfiles/cargo").write_text("[target.'cfg(all())']\nrunner = 'true'\n")
+    done = evaluate(repo)
+
+    assert changed(done) == {"~/.config/go/env": "new", "~/.cargo/config.toml": "changed"}
+    assert len(lines(done)) == 1
+
+
 def test_a_deleted_failing_test_is_never_silent(repo: GitRepo) -> None:
     begin(repo, "sh -c 'for t in tests/test_*.py; do PYTHONPATH=src python3 -B $t || exit 1; done'")
     assert evaluate(repo).status == 1
