@@ -75,7 +75,7 @@ def begin(
         if same and not any(criterion.digest in unknown for criterion in goal.criteria):
             port.record_trust(goal, how)
 
-    return activate(port.persons_context(), goal_id, pin, trust)
+    return activate(port.persons_context(), goal_id, pin, trust, port.branch())
 
 
 def _as_begun(goal: Goal, known: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -98,10 +98,12 @@ def activate(
     goal_id: str,
     pin: Callable[[Goal], Baseline],
     trust: Callable[[Goal, str], None],
+    branch: str | None,
 ) -> LoadedGoal:
     """``draft → active``: pin the base, move, record trust in the contract that was read (SPEC 2).
 
-    A file that changes meanwhile is not trusted with it.
+    A file that changes meanwhile is not trusted with it. ``branch`` is the one that is checked out:
+    what another branch's files are is no start of the goal.
     """
     loaded = context.finished(goal_id)
     goal = loaded.goal
@@ -110,6 +112,7 @@ def activate(
             f"goal {goal.id} is {goal.status}, not a draft",
             f"it has been started before; see where it stands: flow goal status {goal.id}",
         )
+    refuse_other_branch(goal, branch)
     run_id = goal.run_id or layout.run_id_for(goal.id, context.now())
     baseline = pin(goal)
     context.write_baseline(goal.id, run_id, baseline)

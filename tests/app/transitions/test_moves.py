@@ -37,7 +37,7 @@ def activate(world: World) -> LoadedGoal:
         world.log.append("trust")
         world.trusted_as.append((goal.digest(), how))
 
-    return moves.activate(world.desk(), "issue-4", pin, trust)
+    return moves.activate(world.desk(), "issue-4", pin, trust, None)
 
 
 def test_activating_pins_moves_and_trusts_what_was_written() -> None:
@@ -116,6 +116,9 @@ class Starting:
         self.trusts_defaults, self.trusts_goal = trusts_defaults, trusts_goal
         self.trust_ledger = self
         self.known: Any = None
+
+    def branch(self) -> str | None:
+        return None
 
     def recorded_contract(self, _goal_id: str) -> Any:
         return self.known

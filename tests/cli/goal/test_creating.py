@@ -168,6 +168,18 @@ def test_a_goal_without_the_line_goes_on_as_it_was_trusted(work: GitRepo) -> Non
     assert SCHEMA_LINE not in goal_file(work)
 
 
+def test_a_draft_is_started_on_its_own_branch_only(repo: GitRepo) -> None:
+    """What is dirty, ignored and protected on another branch would be pinned as its start."""
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    create(repo, "greet", "--draft")
+    repo.git("switch", "-qc", "other")
+    done = flow(repo, "goal", "activate", "greet", "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "wrong_branch")
+    assert "status: draft" in goal_file(repo)
+    repo.git("switch", "-q", "main")
+    assert flow(repo, "goal", "activate", "greet").status == 0
+
+
 @pytest.mark.parametrize("how", ["create", "activate", "evaluate"])
 def test_runs_are_kept_out_of_commits_without_init(repo: GitRepo, how: str) -> None:
     repo.commit("start", **{"src/greet.txt": "give me that\n"})
