@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from flow.core.decision.explain import in_words, only_counts
+from flow.core.decision.explain import in_words
 from flow.core.text.display import clip, visible
 from flow.errors import more_than
 from flow.render.confirming import (
@@ -13,6 +13,7 @@ from flow.render.confirming import (
     MOST_ROWS,
     SHORT,
     TEXT,
+    because_rows,
     files_line,
     left_behind_line,
     not_proved_rows,
@@ -79,8 +80,9 @@ def _blocks(
     proved = [_proved_row(row, screen, told=told) for row in question.criteria if row.proved]
     yield "proved by", [*(proved or ["nothing"])], contract
     yield "not proved", [*not_proved_rows(question)], contract
-    if question.reason and not only_counts(question.reason):
-        yield "because", [visible(clip(in_words(question.reason), TEXT))], status
+    because: list[Row] = [*because_rows(question)]
+    if because:
+        yield "because", because, status
     if question.contract:
         yield "the contract", list(_contract_rows(question.contract, screen)), history
     yield "the proof", _proof_rows(question, screen), f"{contract} --json"

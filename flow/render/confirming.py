@@ -6,7 +6,7 @@ Foreign text is made visible, and cut; cut rows are counted.
 from __future__ import annotations
 
 from flow.core.decision.confirming import names_proposal
-from flow.core.decision.explain import in_words
+from flow.core.decision.explain import in_words, only_counts
 from flow.core.text.display import clip, names, visible
 from flow.render.contract_change import CLASS_WORDS, difference_rows
 from flow.startup.typing import TYPE_CHECKING
@@ -102,6 +102,13 @@ def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
     return "  ".join(filter(None, [visible(clip(file.path, TEXT)), counts, kind, keys, by]))
 
 
+def because_rows(question: ConfirmQuestion) -> list[str]:
+    """The proposal's reason; [] if it only counts what the rows name."""
+    if not question.reason or only_counts(question.reason):
+        return []
+    return [visible(clip(in_words(question.reason), TEXT))]
+
+
 def files_line(question: ConfirmQuestion) -> str:
     """The number of changed files, and those outside the goal's paths."""
     if question.outside:
@@ -165,7 +172,7 @@ def for_hook(
     blocks = [
         ("Proved by", [proved_row(row) for row in question.criteria if row.proved]),
         ("Not proved", not_proved_rows(question)),
-        ("Because", [visible(in_words(question.reason))] if question.reason else []),
+        ("Because", because_rows(question)),
         ("Changed since the goal began", list(_contract_rows(question.contract))),
         (f"The proof changed: {proof.sentence()}", [_proof_row(f, question) for f in proof.files]),
         ("Left behind by its commands", [visible(path) for path in question.left_behind]),
