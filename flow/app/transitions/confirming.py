@@ -12,6 +12,7 @@ from flow.app.transitions import closing as transitions_closing
 from flow.app.transitions.beside import OpenGoalsPort, others_open
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.changes import as_at_activation
+from flow.core.chain.closing_record import PLACES
 from flow.core.decision.confirming import (
     ConfirmQuestion,
     ContractStep,
@@ -311,8 +312,8 @@ def _approver(evidence: Evidence) -> str:
     """The person who approved, the time, and the source of the name."""
     body = evidence.body
     who, said_from = body.get("approved_by") or "a person", body.get("said_from")
-    shell = {"agent": "an agent's shell"}.get(str(said_from), said_from)
-    place = f"said from {shell}" if said_from else "from where is not on record"
+    told = PLACES.get(str(said_from), said_from)
+    place = f"said from {told}" if said_from else "from where is not on record"
     return f"{who}, {evidence.created_at}, {place}"
 
 

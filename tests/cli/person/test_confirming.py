@@ -388,7 +388,7 @@ def test_an_approval_of_protected_files_is_named(work: GitRepo) -> None:
     assert flow(work, *words, "--yes").status == 0
     files = evaluate(work)["confirm"]["proof"]["files"]
     assert all(file["approved"].startswith("A. Colleague, ") for file in files)
-    assert all("said from" in file["approved"] for file in files)
+    assert all("said from a" in file["approved"] for file in files)
 
 
 def test_other_goals_that_are_not_done_are_named(work: GitRepo) -> None:
