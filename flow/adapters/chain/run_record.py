@@ -21,8 +21,11 @@ A session is a command, a stop of an agent, or a caller's checkout object. An ev
 
 from __future__ import annotations
 
+import os
+
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.session_writes import COMING, RunWrites
+from flow.core import layout
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
@@ -45,15 +48,22 @@ class RunRecord:
 
     ``heads`` returns the user's pinned heads, and may raise :class:`FlowError` if the state folder
     cannot be used; without it, only this session's writes are vouched for. ``troubles`` explains in
-    words why earlier evidence does not count. For one thread at a time.
+    words why earlier evidence does not count. ``on_first`` is called after the first write to a
+    run where the checkout had none (a clone, a linked worktree). For one thread at a time.
     """
 
-    def __init__(self, root: str, heads: Callable[[], PinnedHeads] | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        heads: Callable[[], PinnedHeads] | None = None,
+        on_first: Callable[[], None] | None = None,
+    ) -> None:
         self.root = root
         self.troubles: dict[str, None] = {}
         self.read_error: FlowError | None = None
         """The disk's error, here or for a sidecar: then it is unknown which evidence counts."""
         self._heads = heads
+        self._on_first = None if _has_runs(root) else on_first
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
         self._chains: dict[str, ledger_file.AnchoredChain] = {}
@@ -142,6 +152,9 @@ class RunRecord:
                 self._heads().pin(self.run(run_id))
         except FlowError as error:
             self._failed(error)
+        if self._on_first is not None:
+            on_first, self._on_first = self._on_first, None
+            on_first()
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -278,3 +291,11 @@ class RunRecord:
         """Handle a state folder that could not be read or written."""
         text = f"{error.faults[0]}: evidence counts only where it was recorded just now"
         self.troubles[text] = None
+
+
+def _has_runs(root: str) -> bool:
+    try:
+        with os.scandir(os.path.join(root, layout.RUNS)) as entries:
+            return any(not entry.name.startswith(".") for entry in entries)
+    except OSError:
+        return False

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 from flow.adapters.fs import clock
 from flow.adapters.ledger.verdicts import record_verdict
-from flow.adapters.setup.beside_goals import keep_runs_out
 from flow.app import goal_views
 from flow.app.evaluation.values import Request
 from flow.cli.goal.dry_run import DryRuns
@@ -21,7 +18,6 @@ from flow.cli.parsing import (
 )
 from flow.cli.progress import listener
 from flow.cli.verdict_screen import details_of, judged_lines, recorded_outputs, verdict_lines
-from flow.core import layout
 from flow.core.decision.explain import NAMED_JUDGE
 from flow.core.goal import ids
 from flow.errors import FlowError, at_key
@@ -120,15 +116,6 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
     _refuse_contradictions(args)
     context = Context()
     context.note_use()
-    is_first = not os.path.isdir(os.path.join(context.top, layout.RUNS))  # as in a fresh clone
-    try:
-        return _evaluate_named(context, args, out)
-    finally:
-        if is_first:
-            keep_runs_out(context.top, context.repo.common_dir)
-
-
-def _evaluate_named(context: Context, args: argparse.Namespace, out: Output) -> int:
     if args.all:
         from flow.cli.goal.evaluate_all import evaluate_all
 

@@ -11,11 +11,12 @@ import pytest
 import yaml
 
 from flow.adapters.contracts import schemas
-from tests.support import run_flow, run_helper
+from tests.support import GitRepo, run_flow, run_helper
 from tests.support.scene import PASSES, confirm, create, flow, goal_file, meet, start
+from tests.support.stops import stop
 
 if TYPE_CHECKING:
-    from tests.support import GitRepo, Ran
+    from tests.support import Ran
 
 SCHEMA_LINE = "# yaml-language-server: $schema=../goal.schema.json\n"
 SCHEMA = ".flow/goal.schema.json"
@@ -200,6 +201,42 @@ def test_runs_are_kept_out_of_commits_without_init(repo: GitRepo, how: str) -> N
     assert not [path for path in committed if path.startswith(".flow/runs")]
     assert ".flow/goals/greet.goal.yaml" in committed
     assert "does not ignore .flow/runs/" not in flow(repo, "doctor").stdout
+
+
+@pytest.mark.parametrize("first", ["trust", "pause", "evaluate", "stop", "record"])
+def test_whatever_writes_first_in_a_linked_worktree_keeps_runs_out_of_commits(
+    repo: GitRepo, first: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    linked = _linked(create(repo))
+    if first == "trust":
+        assert flow(linked, "trust", "revoke", "greet").status == 0
+        assert flow(linked, "trust", "record", "greet", "--yes").status == 0
+    elif first == "pause":
+        assert flow(linked, "goal", "pause", "greet").status == 0
+    elif first == "evaluate":
+        assert flow(linked, "goal", "evaluate", "greet", "--no-input").status in (1, 4)
+    elif first == "stop":
+        assert stop(linked, capfd)["decision"] == "approve"
+    else:
+        verdict = {"verdict": "achieved", "confidence": 1, "delta": "unchanged", "reason": "r"}
+        file = linked.path.parent / "verdict.json"
+        file.write_text(json.dumps(verdict))
+        options = ["--run-id", "r1", "--verdict-file", file]
+        done = run_helper("flow-record-verdict.sh", *options, cwd=linked.path)
+        assert done.status == 0, done
+    assert any((linked.path / ".flow/runs").iterdir())
+    assert not [line for line in linked.status() if ".flow/runs" in line]
+
+
+def _linked(repo: GitRepo) -> GitRepo:
+    """A linked worktree with the goal's branch, as an agent host makes one."""
+    repo.commit("the goal")
+    branch = repo.git("branch", "--show-current").strip()
+    repo.git("switch", "--detach")
+    top = repo.path.with_name("linked")
+    repo.git("worktree", "add", str(top), branch)
+    return GitRepo(top)
 
 
 def test_a_rule_that_takes_runs_back_is_not_enough(repo: GitRepo) -> None:
