@@ -41,6 +41,8 @@ def evaluate(
     ``trust_digest`` is a pipeline's way to name the contract it means: that contract counts as
     trusted if its digest is this one; else :class:`StateError` names both.
     """
+    if untrusted(context, request.goal_id, trust_digest):
+        request = request._replace(dry_run=True)
     evaluated = examine(context, request, listener, trust_digest=trust_digest)
     if evaluated.verdict.proposed_transition is None:
         return evaluated.verdict
@@ -85,6 +87,11 @@ def examine(
         finally:
             context.run_record.abort(goal_id)
         return evaluated
+
+
+def untrusted(context: Context, goal_id: str, trust_digest: str | None) -> bool:
+    """Whether nothing is run or written for want of trust, not even a lock (SPEC 3, step 1)."""
+    return trust_digest is None and not context.trusted(context.load(goal_id))[0]
 
 
 def newest_evidence(context: Context, goal_id: str) -> Mapping[str, str]:

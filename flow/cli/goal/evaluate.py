@@ -150,8 +150,9 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
     if args.confirm:
         _need_terminal(context, request.goal_id)
     resumed = None if args.dry_run else _say_resumed(context, request.goal_id, args, out)
-    records = not (args.no_record or args.dry_run)
     while True:
+        writes = not (args.dry_run or evaluating.untrusted(context, goal_id, args.trust_digest))
+        records = writes and not args.no_record
         began = clock.monotonic()
         progress = _progress(context, request, args, out)
         with evaluating.evaluation_lock(context, request.goal_id) if records else ExitStack():

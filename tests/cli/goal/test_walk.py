@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -276,6 +277,27 @@ def test_a_goal_changed_by_hand_does_not_run(work: GitRepo) -> None:
     assert not (work.path / "ran").exists()
     assert work.read(path) == before
     assert not (run_dir(work) / "last-verdict.json").exists()
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_an_untrusted_contract_leaves_no_file(repo: GitRepo, ignored: bool) -> None:
+    repo.commit("start", **{".gitignore": ".flow/runs/\n" if ignored else "x\n"})
+    created(repo)
+    assert flow(repo, "trust", "revoke", "greet").status == 0
+    shutil.rmtree(repo.path / ".flow/runs")  # as in a fresh clone
+    before = _paths(repo)
+    for options in ((), ("--no-record",), ("--all",), ("--reuse",), ("--run-id", "r2")):
+        goal = () if options == ("--all",) else ("greet",)
+        done = flow(repo, "goal", "evaluate", *goal, *options, "--json")
+        assert done.status == 4, done
+        assert _paths(repo) == before
+    assert flow(repo, "trust", "record", "greet", "--yes").status == 0
+    assert flow(repo, "goal", "evaluate", "greet").status == 1
+
+
+def _paths(repo: GitRepo) -> set[str]:
+    paths = repo.path.rglob("*")
+    return {str(path) for path in paths if ".git" not in path.relative_to(repo.path).parts}
 
 
 def test_a_pipeline_names_the_contract_it_means(work: GitRepo) -> None:
