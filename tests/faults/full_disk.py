@@ -36,6 +36,8 @@ REMOUNT = 32
 """``MS_REMOUNT`` of Linux's ``mount.h``."""
 UNABLE = 77
 """Exit status where this system lets nobody mount a file system."""
+ALONE = ("unshare", "--user", "--map-root-user", "--mount")
+"""Begins the command line of a process that may mount, for itself alone."""
 SPARSE = (0, 1, 2, 3, 5, 8, 12, 17, 23, 30, 40, 60, 90)
 """The rooms of the short form."""
 MOST = 400
@@ -143,13 +145,12 @@ def mounted(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="flow-full-") as folder:
         mount = f"mount -t tmpfs -o {ROOMY} none {folder} || exit {UNABLE}"
         words = [sys.executable, "-m", "tests.faults.full_disk", *argv, "--on", folder]
-        alone = ["unshare", "--user", "--map-root-user", "--mount"]
-        allowed = subprocess.run([*alone, "sh", "-c", mount], check=False, capture_output=True)
+        allowed = subprocess.run([*ALONE, "sh", "-c", mount], check=False, capture_output=True)
         if allowed.returncode != 0:
             print(allowed.stderr.decode("utf-8", "replace"), file=sys.stderr)
             return UNABLE
         shell = ["sh", "-c", f'{mount}; exec "$@"', "sh", *words]
-        return subprocess.run([*alone, *shell], check=False).returncode
+        return subprocess.run([*ALONE, *shell], check=False).returncode
 
 
 def main(argv: list[str]) -> int:

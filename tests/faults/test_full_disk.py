@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.faults.full_disk import UNABLE
+from tests.faults.full_disk import ALONE, UNABLE
 from tests.support import ROOT
 from tests.support.effort import sizes
 
@@ -32,3 +32,20 @@ def test_a_full_disk_leaves_nothing_half_and_says_what_to_do(record_property):
     record_property("summary", summary)
     assert ", 0 failures" in summary
     assert int(summary.split()[1]) > 40
+
+
+@pytest.mark.needs_tool("unshare")
+def test_no_look_at_a_full_disk_ends_its_process(tmp_path):
+    mount = f'mount -t tmpfs -o size=64k none "$1" || exit {UNABLE}'
+    fill = 'head -c 1M /dev/zero >"$1/all" 2>/dev/null; exec "$2" -c "$3" "$1"'
+    look = "import sys; from flow.adapters.fs import stamps; print(stamps.flush(sys.argv[1]))"
+    done = subprocess.run(
+        [*ALONE, "sh", "-c", f"{mount}; {fill}", "sh", tmp_path, sys.executable, look],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == UNABLE:
+        pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr

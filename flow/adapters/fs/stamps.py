@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 RACY_NS = 2_000_000_000
 """Two seconds: the coarsest time stamps of a file system in use (FAT)."""
+PROBE_ROOM = 1 << 20
+"""Bytes that are free where a mapped page is written to."""
 
 Signature = tuple[int, int, int, int, int]
 """ctime_ns, mtime_ns, size, inode, mode of a file."""
@@ -80,10 +82,18 @@ def flush(folder: str | bytes) -> Flush | None:
 
 
 def _stamps_tell(fd: int) -> bool:
-    """Flush, and check that a second write to a mapped page changes the stamp again."""
+    """Flush, and check that a second write to a mapped page changes the stamp again.
+
+    The kernel ends a process (SIGBUS) that writes to a mapped page for which no room is left. So
+    the page is written first, where a full disk or quota is an error; a file system that copies on
+    write needs room for the second write, too.
+    """
     import mmap
 
-    os.ftruncate(fd, mmap.PAGESIZE)
+    disk = os.fstatvfs(fd)
+    if disk.f_blocks and disk.f_bavail * disk.f_frsize < PROBE_ROOM:
+        return False
+    os.pwrite(fd, bytes(mmap.PAGESIZE), 0)
     with mmap.mmap(fd, mmap.PAGESIZE) as page:
         page[0] = 1
         if not _syncfs(fd):
