@@ -19,7 +19,7 @@ from flow.adapters.chain.files import (
 )
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.folders import open_folder, reported, split
+from flow.adapters.fs.folders import scanned
 from flow.core import layout
 from flow.core.chain.entries import head_of
 from flow.core.chain.walk import ChainFinding, WitnessedHead, walk
@@ -271,18 +271,8 @@ def _add_unrecorded_archive(run_id: str, findings: RunFindings) -> None:
 
 def run_ids(root: str) -> list[str]:
     """The runs that have a folder (or another entry in its place), sorted."""
-    run_ids: list[str] = []
-    with reported("list", layout.RUNS):
-        folder = open_folder(root, split(layout.RUNS))
-        if folder is None:
-            return run_ids
-        try:
-            for name in os.listdir(folder):
-                with suppress(FlowError):  # not a run: Flow's own folders, or files of others
-                    run_ids.append(ids.run_id(name))
-        finally:
-            os.close(folder)
-    return sorted(run_ids)
+    with scanned(root, layout.RUNS) as entries:  # also Flow's own folders, and files of others
+        return sorted(entry.name for entry in entries if ids.RUN_ID.fits(entry.name))
 
 
 def _add_strangers(root: str, run_id: str, findings: RunFindings) -> None:

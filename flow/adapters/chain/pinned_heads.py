@@ -144,7 +144,7 @@ class PinnedHeads:
             return []
         names = files.names(self._folder, self._rel, suffix=_SUFFIX, limit=RUNS_LIMIT)
         run_ids = (name.removesuffix(_SUFFIX) for name in names)
-        return [run_id for run_id in run_ids if _is_id(run_id)]
+        return list(filter(ids.RUN_ID.fits, run_ids))
 
     def pin(self, run: RunWrites) -> None:
         """Move a run's heads on to their present places, and take in a session's writes to it.
@@ -195,14 +195,6 @@ def _status(path: str) -> os.stat_result | None:
         return os.lstat(path)
     except OSError:  # its reader reports the fault
         return None
-
-
-def _is_id(name: str) -> bool:
-    try:
-        ids.run_id(name)
-    except FlowError:
-        return False
-    return True
 
 
 def _from_document(document: Any) -> PinnedRun | None:

@@ -6,6 +6,7 @@ import os
 
 from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import ledger_file, witnesses
+from flow.adapters.chain.witnesses import WitnessedHeads
 from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.core import layout
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.chain.check import CheckedRun
     from flow.adapters.chain.pinned_heads import PinnedHeads, PinnedRun
-    from flow.adapters.chain.witnesses import WitnessedHeads
     from flow.adapters.git.find import Repo
     from flow.core.chain.entries import Head
     from flow.core.chain.walk import WitnessedHead
@@ -52,14 +52,12 @@ class RunVerification:
         run, and for an invalid ref.
         """
         here = witnesses.heads_in_working_tree(self._top, self._folders)
-        other = (
-            witnesses.heads_at_commit(self._repo, against, self._folders)
-            if against is not None
-            else None
-        )
-        warnings = [*here.warnings, *(other.warnings if other is not None else ())]
-        if other is not None:
-            warnings += self._silent(other, str(against))
+        other = WitnessedHeads({}, (), ())
+        if against is not None:
+            other = witnesses.heads_at_commit(self._repo, against, self._folders)
+        warnings = [*here.warnings, *other.warnings]
+        if against is not None:
+            warnings += self._silent(other, against)
         present = chain_check.run_ids(self._top)
         absent = [name for name in present if self.elsewhere(name, here)]
         warnings += [
@@ -68,7 +66,7 @@ class RunVerification:
             if run_id in (None, name)
         ]
         pinned = self._all_pinned(warnings)
-        known = {*present, *pinned, *(other.runs if other is not None else ())}
+        known = {*present, *pinned, *other.runs}
         if run_id is not None:
             if ids.run_id(run_id) not in known | set(here.runs):
                 raise at_key("RUN", run_id).not_found(
@@ -77,15 +75,13 @@ class RunVerification:
                     "see the runs there are: ls .flow/runs",
                 )
             known = {run_id}
-        commits = other.commits if other is not None else ()
-        sought = frozenset(witnessed.head for witnessed in commits)
+        sought = frozenset(witnessed.head for witnessed in other.commits)
         rows: list[CheckedRun] = []
         for name in sorted(known):
             heads = list(here.runs.get(name, ())) if name not in absent else []
-            named_there = other.runs.get(name, ()) if other is not None else ()
-            heads += [witnessed for witnessed in named_there if witnessed not in heads]
+            heads += [head for head in other.runs.get(name, ()) if head not in heads]
             rows.append(self._check(name, name in present, pinned.get(name), heads, sought))
-        findings = self._unknown_trailers(commits, rows, present)
+        findings = self._unknown_trailers(other.commits, rows, present)
         if run_id is None:
             warnings += [
                 f"run {name} is not here; {heads[0].where} tells of it "

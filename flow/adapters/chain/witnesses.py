@@ -100,11 +100,8 @@ def _collect(
         return
     for artifact in journal.artifacts:
         head, bundle = head_of(artifact.get("ledger_head")), artifact.get("evidence_bundle")
-        if head is None or not isinstance(bundle, str):
-            continue
-        try:
-            run_id = ids.run_id(bundle.removeprefix(f"{layout.RUNS}/"))
-        except FlowError:
+        run_id = bundle.removeprefix(f"{layout.RUNS}/") if isinstance(bundle, str) else ""
+        if head is None or not ids.RUN_ID.fits(run_id):
             continue
         witnessed = WitnessedHead(head, where)
         if witnessed not in runs.setdefault(run_id, []):
