@@ -139,7 +139,9 @@ def test_whatever_else_it_says_lets_go(
 def test_a_judge_that_fails_lets_go(judged: GitRepo, home: Path, capfd: Capture) -> None:
     says(home, "fail")
     (home / "judge.py").write_text("raise SystemExit(1)")
-    assert stop(judged, capfd)["decision"] == "approve"
+    answer = stop(judged, capfd)
+    assert answer["decision"] == "approve"
+    assert "AC2 not judged, nothing failed" in answer["systemMessage"]
     assert scene.status(judged) == "waiting_for_user"
 
 

@@ -5,7 +5,7 @@ The message to an agent that continues: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED, KINDS, in_words, not_shown
+from flow.core.decision.explain import FUZZY, JUDGED, KINDS, NO_ANSWER, in_words, not_shown
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import Loss, SessionNotes, describe_loss, loss_remedy
 from flow.core.text import display
@@ -139,6 +139,8 @@ def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
     for each in verdict.criterion_results:
         if each.criterion_id in required and not_shown(each):
             by_kind.setdefault(_kind(each), []).append(each.criterion_id)
+    if NO_ANSWER in verdict.reason and "not asked" in by_kind:
+        by_kind["not judged"] = by_kind.pop("not asked")
     order = sorted(by_kind, key=lambda kind: kind != "failed")
     parts = [f"{display.names(by_kind[kind], 5)} {kind}" for kind in order]
     if order == ["undecided"]:

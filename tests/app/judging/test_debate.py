@@ -214,6 +214,17 @@ def test_judges_that_never_accept_are_named() -> None:
 # --- the result ---------------------------------------------------------------------------------
 
 
+def test_overall_scores_alone_can_be_the_reason_of_a_debate() -> None:
+    panel = [
+        Judge(assess=says(4, 4), debate=says(4, 4)),
+        Judge(assess=says(5, 5), debate=says(4, 4, LINES[0])),
+    ]
+    found = document(held(*panel))
+    assert (found["consensus"], found["rounds"]) == (True, 1)
+    assert found["debate_summary"]["initial_disagreements"] == [{"criterion": None, "gap": 1.0}]
+    assert "- Initial disagreements: overall (1 apart)" in found["report"]
+
+
 def test_the_result_of_a_consensus() -> None:
     more = {"strengths": ["Fast.", "one"], "weaknesses": ["No tests"]}
     panel = [

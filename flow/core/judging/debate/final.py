@@ -210,7 +210,12 @@ def _how(state: DebateState) -> Iterator[str]:
     """The changes of the evaluations by the debate."""
     first, revised = initial(state), revisions(state)
     before, after = state.agreements[0], state.agreements[-1]
-    said = [f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)' for name, gap in first]
+    said = [
+        f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)'
+        if name is not None
+        else f"overall ({apart(gap, OVERALL_LIMIT)} apart)"
+        for name, gap in first
+    ]
     yield f"- Initial disagreements: {', '.join(said) or 'none'}"
     ends = [apart(one.overall, OVERALL_LIMIT) for one in (before, after)]
     spread = f"{ends[0]} before, {ends[1]} after"

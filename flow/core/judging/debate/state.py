@@ -111,11 +111,16 @@ def positions_of_round(state: DebateState, round: int) -> tuple[Position, ...]:
     return tuple(j.sections[round].position for j in state.judges if len(j.sections) > round)
 
 
-def initial(state: DebateState) -> list[tuple[str, Fraction]]:
-    """The criteria with too large a gap before any debate, and the gap."""
+def initial(state: DebateState) -> list[tuple[str | None, Fraction]]:
+    """The criteria with too large a gap before any debate, and the gap.
+
+    None stands for the overall score where its gap alone is too large.
+    """
     if not state.agreements:
         return []
     first = state.agreements[0]
+    if not first.apart and first.overall > debate_model.OVERALL_LIMIT:
+        return [(None, first.overall)]
     return [(name, first.criteria[name]) for name in first.apart]
 
 

@@ -289,7 +289,7 @@ Some judges:
 ## Debate Summary
 
 - Rounds to consensus: 1
-- Initial disagreements: none
+- Initial disagreements: overall (0.75 apart)
 - Spread of the overall scores: 0.75 before, 0 after
 - How resolved: 1 revised score:
   - Round 1, Judge 1, "a" from 3 to 4: why
