@@ -13,7 +13,7 @@ from flow.core.attribution.echoed import echoed_runner
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.idle_checkers import GREP, asks_only, checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
-from flow.core.attribution.report_readers import ONE_REPORT, READERS
+from flow.core.attribution.report_readers import BEGINNINGS, ONE_REPORT, READERS
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.masked_exit.programs import ASIDE
 from flow.core.masked_exit.rules import exits, nested_commands
@@ -276,7 +276,7 @@ def vacuous(
         if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
             return _nothing_ran(own) if own else _unseen_attribution(kind)
     if any(summary.ran for _, summary in by_source):
-        return None
+        return _cut_short(reading, lines, by_source) if whole else None
     programs = [words for words in reading.commands if words[0] not in ASIDE]
     idle = idle_make(programs, lines)
     if idle is None and whole:
@@ -295,6 +295,29 @@ def vacuous(
         return None
     echoed = echoed_runner(reading.commands, lines, read, started())
     return _unseen_attribution(echoed) if echoed else None
+
+
+def _cut_short(
+    reading: CommandReading, lines: Sequence[str], by_source: Sequence[tuple[str, Summary]]
+) -> Attribution | None:
+    """Reason that one of several runs of a runner ended before its report; None if all have one.
+
+    Code under test can end a runner with 0. ``lines`` must be all the output.
+    """
+    if reading.single in ONE_REPORT:  # a test of a runner may show that one's words
+        return None
+    for name in (*BEGINNINGS, *ONE_REPORT - BEGINNINGS.keys()):
+        beginning = BEGINNINGS.get(name, "")
+        begun = sum(1 for line in lines if beginning and re.search(beginning, line))
+        if not reading.files and name in ONE_REPORT:  # what is written elsewhere is not seen here
+            begun = max(begun, reading.certain.count(name))
+        reported = sum(1 for _, summary in by_source if summary.runner == name)
+        if begun > reported:
+            why = (
+                f"{name} began {begun} times and reports {reported}: a run ended before its report"
+            )
+            return Attribution("vacuous", why, name, None, None, "output")
+    return None
 
 
 def not_reported(

@@ -33,7 +33,7 @@ class CommandReading(NamedTuple):
     runners: tuple[str, ...] = ()
     """Runners whose report a pass must show, by the names of their report forms."""
     certain: tuple[str, ...] = ()
-    """Those of the runners that every exit 0 has started."""
+    """Those of the runners that every exit 0 has started, as often as it has."""
     lists: str = ""
     """The option with which a runner or checker checks nothing; empty if there is none."""
     second_try: bool = False

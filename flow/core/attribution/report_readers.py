@@ -319,3 +319,6 @@ READERS: tuple[Callable[[Sequence[str]], Iterator[Summary]], ...] = (
 
 ONE_REPORT = frozenset(("pytest", "py.test", "jest", "vitest", "mocha"))
 """Runners that print one report, at the very end, for everything they ran."""
+
+BEGINNINGS = {"pytest": r"=== test session starts =+$", "cargo test": r"^running \d+ tests?$"}
+"""The line with which a runner begins each run that it reports (recorded, pytest 9, cargo 1.95)."""

@@ -65,7 +65,9 @@ class Exits(NamedTuple):
     masked_exit: str = ""
     """Reason that it can show no failure; empty if it can show one."""
     certain: tuple[str, ...] = ()
-    """Report formats of the runners that have surely started whenever the command exits 0."""
+    """Report formats of the runners that have surely started whenever the command exits 0; one that
+    is started with different words, as often.
+    """
     second_try: bool = False
     """Whether a runner is started again after a failure; then the last try counts."""
     guarded: str = ""
@@ -115,7 +117,7 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
 
 def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...]]) -> Exits:
     """The combined facts of all runners, each followed on its own."""
-    certain: dict[str, None] = {}
+    certain: list[str] = []
     second_try = False
     guarded = ""
     inverted = [part.kind for part in node.parts] == ["not"]
@@ -130,10 +132,10 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
             return Exits(f"the exit status is 0 where {name} fails, and not where it passes")
         second_try = second_try or run.second_try
         if "" not in passes:
-            certain[report_of(words)] = None
+            certain.append(report_of(words))
         elif report_of(words):
             guarded = guarded or name.strip("`")
-    certain.pop("", None)
+    certain = list(filter(None, certain))
     return Exits("", tuple(certain), second_try, guarded if len(runners) == 1 else "", inverted)
 
 

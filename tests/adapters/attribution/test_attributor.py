@@ -432,6 +432,35 @@ def test_an_older_node_prints_a_file_and_its_tests_below(tmp_path: Path) -> None
     assert [result.outcome for result in results] == ["passed", "inconclusive"]
 
 
+def test_one_of_several_runs_that_ended_before_its_report(tmp_path: Path) -> None:
+    """Code under test ended its runner with 0; the report of another run is not its."""
+    (tmp_path / "test_dead.py").write_text(f"import os\n{PASS}def test_b():\n    os._exit(0)\n")
+    (tmp_path / "test_pass.py").write_text(PASS)
+    ended, whole = "running 2 tests\ntest a ... ok\n", "running 1 test\ntest result: ok. 1 passed; "
+    whole += "0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+    (tmp_path / "dead").write_text(ended + whole)
+    (tmp_path / "pass").write_text(whole + whole)
+    loud = f"{PY} pytest -p no:cacheprovider"
+    results = run(
+        tmp_path,
+        f"{loud} test_pass.py && {loud} test_dead.py",
+        f"{loud} test_dead.py && {loud} test_pass.py",
+        f"{loud} -q test_pass.py && {loud} -q test_dead.py",
+        "cat dead",
+        f"{loud} test_pass.py && {loud} -v test_pass.py",
+        f"{loud} -q test_pass.py && {loud} -q -v test_pass.py",
+        f"{loud} test_pass.py > log.txt && {loud} -q test_pass.py",
+        "cat pass",
+    )
+    why = "vacuous: {} began 2 times and reports 1: a run ended before its report"
+    cut_short = ("inconclusive", why.format("pytest"))
+    assert [said(result) for result in results] == [
+        *[cut_short] * 3,
+        ("inconclusive", why.format("cargo test")),
+        *[("passed", "")] * 4,
+    ]
+
+
 def test_a_file_of_perl_that_skips_all_of_it(tmp_path: Path) -> None:
     (tmp_path / "skip.t").write_text('print "1..0 # SKIP no module\\n";')
     (tmp_path / "pass.t").write_text('print "1..1 # one\\nok 1\\n";')
