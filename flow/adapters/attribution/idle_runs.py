@@ -18,7 +18,7 @@ from flow.core.attribution.makefiles import (
     prerequisites,
     recipe_lines,
 )
-from flow.core.attribution.node_files import files_as_tests, holds_no_test
+from flow.core.attribution.node_files import files_as_tests, holds_no_test, registers_tests
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.text.display import visible
@@ -193,14 +193,18 @@ def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:
 def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attribution | None:
     """Finding that the files which node counted as tests hold none; None if one may hold some.
 
-    A file that cannot be read counts as one that may.
+    A file that cannot be read counts as one that may. Beside others that passed, one that registers
+    a test has not come to it: code under test has ended it with 0.
     """
-    names = files_as_tests(lines)
-    sources = (_source(top, check.cwd, name, unread="?") for name in names)
-    if not names or not all(map(holds_no_test, sources)):
+    names, alone = files_as_tests(lines)
+    sources = {name: _source(top, check.cwd, name, unread="?") for name in names}
+    told = [name for name in names if registers_tests(sources[name])]
+    if alone and all(map(holds_no_test, sources.values())):
+        told = list(names)
+    if not told:
         return None
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    shown = os.path.relpath(os.path.join(top, check.cwd, names[0]), top)
+    more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+    shown = os.path.relpath(os.path.join(top, check.cwd, told[0]), top)
     why = f"node counted a file as a test that tells of none: {visible(shown)}{more}"
     return Attribution("vacuous", why, "node --test", 0, None, "output")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,23 +27,41 @@ _MODULE = "node:test"
 _ONLY_MOCK = re.compile(r"\{\s*mock\s*\}")
 
 
-def files_as_tests(lines: Sequence[str]) -> tuple[str, ...]:
-    """Names of the files, as node prints them, if nothing else passed; empty if something did.
+class CountedFiles(NamedTuple):
+    """The files that node counted as tests."""
 
-    An older node also counts files that have tests; those tests follow as indented lines.
+    names: tuple[str, ...] = ()
+    """As node prints them."""
+    alone: bool = False
+    """Whether nothing else passed."""
+
+
+def files_as_tests(lines: Sequence[str]) -> CountedFiles:
+    """The files that node counted as tests.
+
+    An older node also counts files that have tests; those tests follow as indented lines, and
+    there are no names then.
     """
     counts = [int(match[1]) for match in map(_PASSED.fullmatch, lines) if match is not None]
-    if not sum(counts):
-        return ()
+    if not sum(counts) or any(map(_is_nested, lines)):
+        return CountedFiles()
     names = [match[1] or match[2] for match in map(_FILE.fullmatch, lines) if match is not None]
-    nested = any(_is_nested(line) for line in lines)
-    return tuple(names) if len(names) == sum(counts) and not nested else ()
+    return CountedFiles(tuple(names), len(names) == sum(counts))
 
 
 def _is_nested(line: str) -> bool:
     depth = sum(1 for _ in takewhile(str.isspace, line))
     text = line[depth:]
     return depth > 0 and text.startswith(("ok ", "not ok ", "✔", "✖", "﹣"))
+
+
+_REGISTERED = re.compile(r"^(?:await\s+)?(?:test|it|describe|suite)(?:\.\w+)?\(", re.MULTILINE)
+
+
+def registers_tests(source: str) -> bool:
+    """Whether a file surely registers a test when it is loaded, and so should have told of it."""
+    code = _COMMENT.sub(" ", source)
+    return _MODULE in code and _REGISTERED.search(code) is not None
 
 
 def holds_no_test(source: str) -> bool:

@@ -146,6 +146,8 @@ ADDS = NODE_TEST + "test('adds', () => {});\n"
         ({"a": "", "b": ADDS}, "passed"),
         ({"a": "require('node:assert').equal(1, 1);"}, "passed"),
         ({"a": "", "b": "require('node:assert').equal(1, 1);"}, "passed"),
+        ({"a": f"{NODE_TEST}test('x', () => process.exit(0));", "b": ADDS}, "inconclusive"),
+        ({"a": f"{NODE_TEST}exports.own = name => test(name);", "b": ADDS}, "passed"),
         ({"a": "const { mock } = require('node:test'); mock.fn()();"}, "passed"),
     ],
 )
