@@ -499,6 +499,8 @@ def _node_text(node: Any) -> str:
 def _plain_word(node: Any) -> str | None:
     """A word without its quotes; None if the shell computes it."""
     text = _node_text(node)
+    if text == "{}":  # find's own sign, which the shell leaves alone
+        return text
     if node.type in ("word", "number"):
         if not any(sign in text for sign in "*?[{~$`") and "\n" not in text:
             return text.replace("\\", "")

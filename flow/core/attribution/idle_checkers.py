@@ -180,8 +180,8 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
         if base_name(words[0]) in _ASIDE:
             continue
         program, given = checker_of(words)
-        if program in _GREPS:
-            found = _searched_by_grep(folder, given)
+        if program in _GREPS or base_name(words[0]) == "find":
+            found = (_searched_by_grep if program else _searched_by_find)(folder, given or words)
             if found is None:
                 return ()
             searched.append(found)
@@ -232,6 +232,38 @@ def _searched_by_grep(folder: str, given: Sequence[str]) -> SearchedFolders | No
         names or ("*",),
         patterns=tuple(posixpath.join(folder, path) for path in paths if _names_files(path)),
     )
+
+
+_FIND_PLAIN = ("(", ")", "-o", "-or", "f", "-type", "-print", "-name")
+"""Words of ``find`` that leave no file out by anything but its name."""
+
+
+_FIND_ACTS = ("rm", "echo", "false", "ls", "printf", "mv", "cp", "chmod", "touch")
+"""Programs that check nothing, or are not meant to be started: ``-exec false {} +``."""
+
+
+def _searched_by_find(folder: str, words: Sequence[str]) -> SearchedFolders | None:
+    """The places where ``find`` looks for the files of the command in its ``-exec``.
+
+    That is not started where no file has the name. None if other tests leave files out.
+    """
+    act = next((n for n, word in enumerate(words) if word in ("-exec", "-execdir")), 0)
+    started = words[act + 1 : act + 2]
+    if (
+        not act
+        or not started
+        or started[0] in _FIND_ACTS
+        or tuple(words[act + 2 : act + 3]) == ("-c",)
+    ):
+        return None
+    first = next(n for n, word in enumerate(words) if word[0] in "-(!" and n)
+    names = option_values(words[first:act], "-name", "-name")
+    if any(word not in (*_FIND_PLAIN, *names) for word in words[first:act]):
+        return None
+    paths = words[1:first] or (".",)
+    program = base_name(words[act + 1])
+    places = tuple(posixpath.normpath(posixpath.join(folder, _without_glob(p))) for p in paths)
+    return SearchedFolders(program, places, names or ("*",))
 
 
 def _further_names(words: Sequence[str]) -> tuple[str, ...]:

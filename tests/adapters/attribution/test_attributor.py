@@ -338,6 +338,8 @@ def test_a_checker_whose_files_are_gone(tmp_path: Path) -> None:
         ("bin/ruff check --select E empty", "inconclusive"),
         ("bin/ruff check empty/mod_*.py", "inconclusive"),
         ("bin/rubocop --format progress", "inconclusive"),
+        ("find lib -name '*.go' -exec cat {} +", "passed"),
+        ("find lib -name '*.rs' -exec cat {} +", "inconclusive"),
         ("! grep -q x lib/a.go", "passed"),
         ("! grep -rq x lib nowhere", "passed"),
         ("! grep -q x lib/b.go", "inconclusive"),
