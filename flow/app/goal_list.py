@@ -9,7 +9,7 @@ from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, is_of_branch
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
 _ORDER = ("waiting_for_user", "blocked", "active", "waiting_for_ci", "draft")
 """Statuses by how much they need a person; closed goals come last."""
-
-
-class ListPort(ViewPort, Protocol):
-    """Interface of the list to the checkout and its repository."""
-
-    def branch_goals(self, *, with_trees: bool) -> BranchGoals:
-        """The goals of all branches, as committed, and of the other working trees, as they are.
-
-        Raises :class:`GitError` if git cannot answer.
-        """
 
 
 class _Copy(NamedTuple):
@@ -50,7 +40,7 @@ class _Copy(NamedTuple):
 
 
 def goal_list(
-    port: ListPort, *, all_branches: bool = False, statuses: Collection[str] = ()
+    port: ViewPort, *, all_branches: bool = False, statuses: Collection[str] = ()
 ) -> dict[str, Any]:
     """A row for each goal, those that need a person first, and the goals that cannot be read.
 
@@ -130,7 +120,7 @@ def _unreadable_there(
     return rows
 
 
-def _own_goals(port: ListPort, here: str) -> dict[str, int]:
+def _own_goals(port: ViewPort, here: str) -> dict[str, int]:
     """Number of goals that belong to each other branch; empty if git cannot read the branches."""
     try:
         copies = _each_once(_elsewhere(port.branch_goals(with_trees=True)))
@@ -145,7 +135,7 @@ def _own_goals(port: ListPort, here: str) -> dict[str, int]:
 
 
 def _row(
-    port: ListPort,
+    port: ViewPort,
     context: ClosingContext,
     copy: _Copy,
     left_open: Mapping[str, OpenGoal],
@@ -177,7 +167,7 @@ def _row(
 
 
 def _proposal(
-    port: ListPort, context: ClosingContext, copy: _Copy, branch: str | None
+    port: ViewPort, context: ClosingContext, copy: _Copy, branch: str | None
 ) -> dict[str, Any] | None:
     """The proposed transition, and whether it is live as far as this checkout can tell.
 

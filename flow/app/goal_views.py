@@ -10,13 +10,14 @@ from flow.core.stop import past
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.stop.turns import with_turn
 from flow.core.text.display import visible
-from flow.errors import FlowError
+from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
+    from flow.app.ports import BranchGoals
     from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.loaded import LoadedGoal
@@ -59,6 +60,15 @@ class ViewPort(GoalPort, Protocol):
     def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
         """Every goal's summary, and the faults of those that cannot be read."""
 
+    def may_have(self, goal_id: str) -> bool:
+        """Whether the checkout has a file of the goal, or can have none: it is no goal's id."""
+
+    def branch_goals(self, *, with_trees: bool) -> BranchGoals:
+        """The goals of all branches, as committed, and of the other working trees, as they are.
+
+        Raises :class:`FlowError` if git cannot tell.
+        """
+
     def is_pending(self, goal_id: str) -> bool:
         """Whether a change of the goal was decided and not carried out."""
 
@@ -95,6 +105,7 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
     With ``states`` that is a command that acts: see :func:`flow.app.overview.choose_open`.
     """
     if named is not None:
+        _refuse_elsewhere(port, named)
         return named
     goals, broken = port.summaries()
     try:
@@ -105,6 +116,32 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
         if broken:  # it may be the one: never taken for absent
             raise broken[0] from None
         raise
+
+
+def _refuse_elsewhere(port: ViewPort, goal_id: str) -> None:
+    """Raise :class:`InputError` for a goal that only other branches or working trees have."""
+    if port.may_have(goal_id):
+        return
+    try:
+        others = port.branch_goals(with_trees=True)
+    except FlowError:  # the goal is not here, and more cannot be said
+        return
+    trees = [(top, goal) for top, _, goal in others.trees.goals if goal.id == goal_id]
+    branches = [(b, goal) for b, goal in others.goals if goal.id == goal_id and b != port.branch()]
+    own = [branch for branch, goal in branches if goal.branch == branch]
+    from flow.core.text.shell_quote import shell_argument  # most goals are here
+
+    if trees:
+        top = trees[0][0]
+        place, way = f"the working tree {visible(top)}", f"cd {shell_argument(top)}"
+    elif branches:
+        branch = own[0] if own else branches[0][0]
+        place, way = f"branch {visible(branch)}", f"git switch {shell_argument(branch)}"
+    else:
+        return
+    raise at_key("ID", goal_id).not_found(
+        f"goal {goal_id} is not in this checkout; {place} has it", way
+    )
 
 
 def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[str, Any]:

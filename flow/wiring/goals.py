@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.app import open_goals
 from flow.core import layout
+from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ class Goals:
 
         cache_dir = self.context.cache("parsed")
         return branch_goals(self.context.repo, cache_dir, with_trees=with_trees)
+
+    def may_have(self, goal_id: str) -> bool:
+        if not ids.GOAL_ID.fits(goal_id):
+            return True
+        return files.exists(self.top, layout.goal_file(goal_id))
 
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
         from flow.adapters.worktree.written import written_since

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from tests.support import scene
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support import GitRepo
 
 ACTS = {
@@ -177,3 +180,26 @@ def test_the_next_step_of_another_branchs_goal_names_the_branch(repo: GitRepo, s
     repo.git("switch", "-qc", "other")
     step = scene.flow(repo, "goal", "status", "greet", "--json").json["next"]
     assert step.startswith("on branch main: flow goal evaluate") == (status == "active"), step
+
+
+def test_a_goal_of_another_place_is_named_with_the_way_there(repo: GitRepo, tmp_path: Path) -> None:
+    scene.start(repo)
+    for branch in ("two", "three"):
+        repo.git("switch", "-qc", branch, "main")
+        scene.create(repo, f"goal-{branch}").commit("a goal")
+    repo.git("switch", "-q", "main")
+    repo.git("worktree", "add", "-q", str(tmp_path / "it's there"), "three")
+    for words in (("status",), ("evaluate",), ("confirm", "--proposal", "0" * 12), ("history",)):
+        command, *more = words
+        error = scene.flow(repo, "goal", command, "goal-two", *more, "--json").json["error"]
+        assert (error["code"], error["remedy"]) == ("not_found", "git switch two")
+        assert error["message"] == "goal goal-two is not in this checkout; branch two has it"
+        error = scene.flow(repo, "goal", command, "goal-three", *more, "--json").json["error"]
+        assert "there has it" in error["message"]
+        assert shlex.split(error["remedy"]) == ["cd", str(tmp_path / "it's there")]
+    error = scene.flow(repo, "goal", "status", "goal-four", "--json").json["error"]
+    assert "there is no goal goal-four" in error["message"]
+    repo.git("switch", "-q", "two")
+    (repo.path / ".flow/goals/goal-two.goal.yaml").unlink()
+    error = scene.flow(repo, "goal", "status", "goal-two", "--json").json["error"]
+    assert "there is no goal goal-two" in error["message"], "its branch is checked out already"
