@@ -167,3 +167,13 @@ def test_no_foreign_text_moves_the_terminal() -> None:
     ]
     for line in lines:
         assert not [mark for mark in "\x1b\x07\u202e\n\t\x9b" if mark in line], line
+
+
+def test_where_the_others_were_read_is_broken_at_blanks() -> None:
+    goals = [goal("a", branch="a", from_git=None, checkout="/t")]
+    goals += [goal(name, branch=name) for name in ("b", "c")]
+    lines = goal_list_lines(document(*goals, branches=3), Screen(60, now=NOW))
+    assert lines[-2:] == [
+        "3 goals on 3 branches; 2 were read from git, as last",
+        "committed there; 1 is in another working tree.",
+    ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.text.display import clip, names, visible
+from flow.core.text.display import clip, counted, names, visible
 from flow.errors import FEW, PATHS, more_than
-from flow.render.goal.standing import criterion_mark, since, standing
+from flow.render.goal.standing import criterion_mark, paragraph, since, standing
 from flow.render.screen import Column, Screen, Styled, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ def goal_list_lines(document: Document, screen: Screen) -> list[str]:
     rows = [_row(goal, screen, with_outcome=with_outcome) for goal in goals[:PATHS]]
     lines = screen.table(columns, rows, heads=True)
     every = "flow goal list" + " --all-branches" * (document["branches"] is not None) + " --json"
-    return [*lines, *more_than(len(goals), every), *_count(document, goals)]
+    return [*lines, *more_than(len(goals), every), *_count(document, goals, screen)]
 
 
 def _row(goal: Document, screen: Screen, *, with_outcome: bool) -> list[str | Styled]:
@@ -79,20 +79,20 @@ def _outcome(goal: Document) -> str:
     return clip(Pause(**pause).sentence(), OUTCOME)
 
 
-def _count(document: Document, goals: Sequence[Document]) -> list[str]:
+def _count(document: Document, goals: Sequence[Document], screen: Screen) -> list[str]:
     """The number of goals, and of those that are not in this checkout."""
     if document["branches"] is None:
         return []
     from_git = sum(1 for goal in goals if goal["from_git"] is not None)
     count, branches = len(goals), len({goal["branch"] for goal in goals})
-    told = f"{count:,} goal{'s' * (count != 1)} on {branches:,} branch{'es' * (branches != 1)}"
+    told = f"{counted(count, 'goal')} on {branches:,} branch{'es' * (branches != 1)}"
     if from_git:
         word = "was" if from_git == 1 else "were"
         told += f"; {from_git:,} {word} read from git, as last committed there"
     in_trees = sum(1 for goal in goals if goal["checkout"] is not None)
     if in_trees:
         told += f"; {in_trees:,} {'is' if in_trees == 1 else 'are'} in another working tree"
-    return ["", f"{told}."]
+    return ["", *paragraph(f"{told}.", screen)]
 
 
 def none_here(document: Document, statuses: Sequence[str] = ()) -> str:
@@ -103,7 +103,7 @@ def none_here(document: Document, statuses: Sequence[str] = ()) -> str:
     other = document["other_branches"]
     if other:
         branch, count = visible(document["branch"]), sum(other.values())
-        goals = f"{count:,} goal{'s' * (count != 1)} on {_branches(other)}"
+        goals = f"{counted(count, 'goal')} on {_branches(other)}"
         return f"no goal on {branch}; {goals}: flow goal list --all-branches"
     if document["goals"] or document["unreadable"]:
         return ""
