@@ -9,6 +9,7 @@ from flow.adapters.ledger.reader import parse_goal, read_goal, rubrics_named
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
+from flow.app.transitions.closing import refuse_closed
 from flow.app.transitions.create import lint_goal
 from flow.core.drafting.completing import OwnFields, current_fields
 from flow.core.goal import ids
@@ -68,8 +69,12 @@ class Amending:
         return handed_in.text, handed_in.warnings
 
     def current_text(self, goal_id: str) -> str:
-        """The goal's file as it is now, after what a killed call had decided."""
+        """The goal's file as it is now, after what a killed call had decided.
+
+        Raises :class:`StateError` for a closed goal, before a person edits anything.
+        """
         self._context.finish(ids.goal_id(goal_id))
+        refuse_closed(self._context.load(goal_id).goal, amend.DOING)
         return self._text_and_file(goal_id)[0]
 
     def carry_out(

@@ -31,6 +31,8 @@ MOST_CHANGES = 200
 """Changes that the journal names one by one."""
 MOST_LINES = 60
 """Lines of a difference that an event holds."""
+DOING = "changing its contract"
+"""What is refused for a closed goal."""
 
 
 class Basis(NamedTuple):
@@ -148,7 +150,7 @@ def plan_amendment(
     """
     loaded = context.finished(goal_id)
     current = loaded.goal
-    refuse_closed(current, "changing its contract")
+    refuse_closed(current, DOING)
     given, warnings = tools.read(text, name)
     if given.id != current.id:
         raise in_file(name, "metadata.id", given.id).invalid(

@@ -241,6 +241,18 @@ def test_a_closed_goal_is_not_amended(work: GitRepo, status: str) -> None:
     assert "--from greet" in done.json["error"]["remedy"]
 
 
+@pytest.mark.parametrize("change", [("--allow", "src/**"), ("--remove", "AC9"), ("--edit",)])
+def test_a_closed_goal_is_said_first_and_no_editor_is_opened(
+    work: GitRepo, change: tuple[str, ...]
+) -> None:
+    assert flow(work, "goal", "clear", "greet", "--yes").status == 0
+    editor = {"VISUAL": "", "EDITOR": "touch opened; false"}
+    done = flow(work, "goal", "amend", "greet", *change, "--json", env=editor)
+    assert (done.status, done.json["error"]["code"]) == (2, "wrong_state")
+    assert "cancelled" in done.json["error"]["message"]
+    assert not (work.path / "opened").exists()
+
+
 def test_a_draft_binds_nobody(repo: GitRepo) -> None:
     scene.start(repo)
     repo.write("../goal.yaml", TEXT)
