@@ -67,7 +67,7 @@ examples:
 def run(words: Sequence[str]) -> int:
     """``flow hook WORDS``; the exit status."""
     if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
-        print(USAGE)
+        _print(USAGE.encode("ascii"))
         return 0
     if words[0] == "judge":
         return judge(words[1:])
@@ -194,7 +194,7 @@ def _options(words: Sequence[str]) -> tuple[str, bytes]:
             host = rest.pop(0)
         elif word.startswith("--host="):
             host = word.removeprefix("--host=")
-        else:
+        elif word != "--json":  # the answer is JSON anyway
             raise FlowError(f"flow hook stop does not know {word[:40]!r}", remedy="see --help")
     if host not in HOSTS:
         raise FlowError(f"--host: {host[:40]!r} is none of {', '.join(HOSTS)}", remedy="see --help")
@@ -304,7 +304,11 @@ def _crashed(error: BaseException) -> str:
 
 
 def _print_answer(document: Mapping[str, Any]) -> None:
-    data = json.dumps(document, ensure_ascii=True).encode("ascii") + b"\n"
+    _print(json.dumps(document, ensure_ascii=True).encode("ascii"))
+
+
+def _print(data: bytes) -> None:
+    data += b"\n"
     try:
         while data:
             data = data[os.write(1, data) :]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support import ROOT, GitRepo, scene
+from tests.support import ROOT, GitRepo, run_flow, scene
 from tests.support.effort import sizes
 from tests.support.stops import SCRIPT, event, one_day, run_script, settings
 
@@ -163,6 +163,21 @@ def test_so_does_every_script_of_bin(name: str, tmp_path: Path) -> None:
         done = run_script("", "--help", script=path, cwd=where)
         assert (done.status, done.stderr) == (0, ""), done
         assert "usage" in done.stdout.lower()
+
+
+def test_json_is_known_as_to_every_command_and_turns_no_stop_off(blocking: GitRepo) -> None:
+    words = ["hook", "stop", "--json"]
+    done = run_flow(*words, cwd=blocking.path, input=json.dumps(event(blocking)))
+    assert (done.status, done.json["decision"]) == (0, "block")
+
+
+def test_help_without_a_reader_is_no_traceback() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "flow", "hook", "--help"]
+    done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 # --- no goals: no interpreter ----------------------------------------------------------------
