@@ -39,9 +39,6 @@ class RecordPort(ViewPort, Protocol):
     def output_end(self, path: str) -> bytes:
         """The end of an output."""
 
-    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        """The newest verdict of a run; None if there is none that Flow would write."""
-
 
 def history(port: RecordPort, goal_id: str) -> dict[str, Any]:
     """Every event of the goal's run, and what people approved and closed, with their words."""
@@ -83,7 +80,7 @@ def report(port: RecordPort, goal_id: str) -> dict[str, Any]:
         rows.append({**evidence_row(found), **shown})
     return {
         "status": stand,
-        "verdict": port.previous_verdict(run_id) if run_id is not None else None,
+        "verdict": port.records.accepted_verdict(run_id) if run_id is not None else None,
         "evidence": [row for row in rows if row["goal"] == goal_id],
         "events": events["events"],
         "warnings": [

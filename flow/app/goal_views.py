@@ -10,6 +10,7 @@ from flow.core.stop import past
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.stop.turns import with_turn
 from flow.core.text.display import visible
+from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,6 +32,12 @@ class ViewRecords(Records, Protocol):
 
     def judged(self, run_id: str) -> Iterator[str]:
         """The paths of what judges said in a run, the newest first."""
+
+    def accepted_verdict(self, run_id: str) -> Mapping[str, Any] | None:
+        """The newest verdict of a run; None if there is none that Flow would write."""
+
+    def may_have(self, goal_id: str) -> bool:
+        """Whether there is a file of the goal, or can be none: it is no goal's id."""
 
 
 class ViewPort(GoalPort, Protocol):
@@ -59,9 +66,6 @@ class ViewPort(GoalPort, Protocol):
 
     def summaries(self) -> tuple[list[GoalSummary], list[FlowError]]:
         """Every goal's summary, and the faults of those that cannot be read."""
-
-    def may_have(self, goal_id: str) -> bool:
-        """Whether the checkout has a file of the goal, or can have none: it is no goal's id."""
 
     def branch_goals(self, *, with_trees: bool) -> BranchGoals:
         """The goals of all branches, as committed, and of the other working trees, as they are.
@@ -120,7 +124,7 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
 
 def _refuse_elsewhere(port: ViewPort, goal_id: str) -> None:
     """Raise :class:`InputError` for a goal that only other branches or working trees have."""
-    if port.may_have(goal_id):
+    if port.records.may_have(goal_id):
         return
     try:
         others = port.branch_goals(with_trees=True)
@@ -129,8 +133,6 @@ def _refuse_elsewhere(port: ViewPort, goal_id: str) -> None:
     trees = [(top, goal) for top, _, goal in others.trees.goals if goal.id == goal_id]
     branches = [(b, goal) for b, goal in others.goals if goal.id == goal_id and b != port.branch()]
     own = [branch for branch, goal in branches if goal.branch == branch]
-    from flow.core.text.shell_quote import shell_argument  # most goals are here
-
     if trees:
         top = trees[0][0]
         place, way = f"the working tree {visible(top)}", f"cd {shell_argument(top)}"

@@ -46,7 +46,7 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goals = Goals(context)
     run_id, goal_id = run_of_goal(goals, args.run_id, args.ID, "flow verdict show")
-    document = goals.previous_verdict(run_id)
+    document = goals.records.accepted_verdict(run_id)
     if document is None:
         raise at_key("run", run_id).not_found(
             f"run {run_id} has no readable verdict",

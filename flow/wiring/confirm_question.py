@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.goal_rules import own_files
 from flow.app.transitions.confirming import live_question
 from flow.render.confirming import for_hook
 from flow.startup.typing import TYPE_CHECKING
@@ -30,7 +31,6 @@ def diff(context: Context, goal_id: str) -> str:
     Control characters and escapes in foreign text are made visible.
     """
     from flow.adapters.attribution.proof_diff import proof_file_diffs  # few ask to see it
-    from flow.app.evaluation.goal_rules import own_files
 
     asked = live_question(context, goal_id)
     first = [file.path for file in asked.proof.files] if asked is not None else []

@@ -414,19 +414,10 @@ class Context:
         return account(self.environ)
 
     def asked_by(self) -> Mapping[str, str]:
-        """The caller that asks for an evaluation: an agent by its shell, else a person by name.
+        """See :func:`flow.adapters.process.speaker.asked_by`."""
+        from flow.adapters.process import speaker
 
-        git is asked for the name only for a person at a terminal; empty at the stop of an agent.
-        """
-        speaker = self.speaker
-        if speaker is None:
-            return {}
-        if speaker.said_from == "agent":
-            return speaker.fields()
-        if speaker.said_from == "pipe":
-            return {"by": self.who, "by_from": "account", **speaker.fields()}
-        word = self.own_word()
-        return {"by": word.by, **word.name_fields, **speaker.fields()}
+        return speaker.asked_by(self)
 
     def own_word(self) -> PersonsWord:
         """The word of the person who runs this: by git's name, else the account's."""

@@ -15,7 +15,7 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline, Request
     from flow.app.ports import Check, CheckEvents, Watch
@@ -94,23 +94,16 @@ def untrusted(context: Context, goal_id: str, trust_digest: str | None) -> bool:
     return trust_digest is None and not context.trusted(context.load(goal_id))[0]
 
 
-def newest_evidence(context: Context, goal_id: str) -> Mapping[str, str]:
-    """See :func:`flow.adapters.ledger.loop_counters.newest_evidence`."""
-    from flow.adapters.ledger import loop_counters  # few evaluations reuse anything
-
-    return loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
-
-
 def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple[str, ...]]:
     """See :func:`flow.app.transitions.from_fresh.propose_from_fresh`."""
-    from flow.adapters.ledger.verdicts import record_verdict  # only an approval does this
+    from flow.adapters.ledger import loop_counters, verdicts  # only an approval does this
     from flow.app.transitions import from_fresh
 
     def record(verdict: Verdict) -> tuple[str, ...]:
         document = verdict.to_document()
-        return record_verdict(context.run_record, document, verdict.run_id, "command")[1]
+        return verdicts.record_verdict(context.run_record, document, verdict.run_id, "command")[1]
 
-    newest = newest_evidence(context, goal_id)
+    newest = loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
     with evaluation_lock(context, goal_id):
         return from_fresh.propose_from_fresh(goal_id, newest, partial(examine, context), record)
 
@@ -161,7 +154,7 @@ class _Tools:
             move_baseline=tree.widened,
             run_checks=self.run_checks,
             watch=self.watch,
-            write_baseline=context.write_baseline,
+            write_baseline=self._ledger.write_baseline,
             untracked_at_start=lambda run_id: measuring.unfinished(context.top, run_id),
             mark_started=lambda run_id, untracked: measuring.began(context.top, run_id, untracked),
             mark_ended=lambda run_id: measuring.ended(context.top, run_id),
@@ -224,9 +217,7 @@ class _Tools:
         top, environ = self._context.top, self._context.environ
         limit = self._context.settings.settings.output_limit_bytes
         runner = CommandRunner(top, layout.WORK, environ=environ, output_limit=limit)
-        attributor = Attributor(
-            top, self._context.cache("parsed"), self._context.environ.get("PATH")
-        )
+        attributor = Attributor(top, self._context.cache("parsed"), environ.get("PATH"))
         run = attributed(runner, attributor)
         run(checks, jobs=jobs, events=events._replace(tick=partial(self._ticked, events.tick)))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.app import open_goals
 from flow.core import layout
-from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,10 +29,7 @@ OUTPUT_END = 4096
 
 
 class Goals:
-    """A checkout as the ports for looking at goals see it.
-
-    :class:`~flow.app.report.gather.ReportPort`, :class:`~flow.app.stop.sight.SightPort`.
-    """
+    """A checkout as ``ReportPort`` (``app/report/gather``) and ``SightPort`` (``app/stop``) see it."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -108,11 +104,6 @@ class Goals:
         cache_dir = self.context.cache("parsed")
         return branch_goals(self.context.repo, cache_dir, with_trees=with_trees)
 
-    def may_have(self, goal_id: str) -> bool:
-        if not ids.GOAL_ID.fits(goal_id):
-            return True
-        return files.exists(self.top, layout.goal_file(goal_id))
-
     def written_since(self, paths: Sequence[str], at: str) -> Sequence[str]:
         from flow.adapters.worktree.written import written_since
 
@@ -129,9 +120,6 @@ class Goals:
 
     def output_end(self, path: str) -> bytes:
         return files.read_end(self.top, path, limit=OUTPUT_END)
-
-    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        return self.records.accepted_verdict(run_id)
 
     def chain(self, run_id: str) -> RecordChain:
         return self.context.verification.record_chain(run_id)

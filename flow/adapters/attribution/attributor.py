@@ -38,8 +38,6 @@ REVISION = 24
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
-_SETS_PATH = ("source", ".", "eval")
-"""Builtins that may change where programs are found."""
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""
 
@@ -114,7 +112,7 @@ class Attributor:
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
         data = self._output_end(result)
-        no_work = self._idle(check, reading, data) or self._failing(check, reading, data)
+        no_work = self._no_work(check, reading, data)
         if no_work is not None:
             return no_work
         by_words = reading.runners or reading.lists or reading.guarded
@@ -176,27 +174,15 @@ class Attributor:
         absent = missing(reading.piped, folder, self._path)
         return f"a command was not found: {absent}" if absent else ""
 
-    def _idle(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
-        """The vacuous attribution of a run whose files show that it checked nothing."""
-        if not (b" pass " in data or "make" in check.command or reading.only_checkers):
+    def _no_work(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
+        """Why a run is no pass that checked nothing, or could not do its work."""
+        looked = b" pass " in data or "make" in check.command or reading.only_checkers
+        if not (looked or reading.unheard or reading.must_fail):
             return None
-        from flow.adapters.attribution.idle_runs import idle_run
+        from flow.adapters.attribution import idle_runs
 
-        return idle_run(self._top, check, reading, data)
-
-    def _failing(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
-        """The masked exit of a run that passed since a program could not do its work."""
-        if not (reading.unheard or reading.must_fail):
-            return None
-        from flow.adapters.attribution.programs import missing
-        from flow.core.attribution.absent import passed_by_failing
-        from flow.core.attribution.attribute import lines_of
-
-        unknown = self._path is None or "PATH" in check.command
-        unknown = unknown or any(words[0] in _SETS_PATH for words in reading.commands)
-        names = () if unknown else (*reading.unheard, *reading.must_fail)
-        plain = [name for name in names if "/" not in name]
-        return passed_by_failing(reading, lines_of(data), missing(plain, self._top, self._path))
+        idle = idle_runs.idle_run(self._top, check, reading, data) if looked else None
+        return idle or idle_runs.failed_run(self._top, check, reading, data, self._path)
 
     def _started(self, check: Check, reading: CommandReading) -> list[str]:
         """The commands that builders start for it, which they need not print."""

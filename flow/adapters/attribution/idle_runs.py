@@ -1,4 +1,4 @@
-"""Runs that exited 0 without a word on tests, and whose files show that no test ran."""
+"""Runs that exited 0 and did no work: their files show that no test ran, or a program failed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import glob
 import json
 import os
 
+from flow.adapters.attribution.programs import missing
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
+from flow.core.attribution.absent import passed_by_failing
 from flow.core.attribution.attribute import lines_of
 from flow.core.attribution.echoed import is_shell_text, script_lines, shell_script
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
@@ -43,6 +45,24 @@ _NOT_SEARCHED = (
     *(".venv", ".tox", ".nox", ".eggs", ".direnv", ".cache", ".ipynb_checkpoints"),
 )
 """Folders that checkers leave out; they do search others that are hidden (``.github``)."""
+_SETS_PATH = ("source", ".", "eval")
+"""Builtins that may change where programs are found."""
+
+
+def failed_run(
+    top: str, check: Check, reading: CommandReading, output: bytes, path: str | None
+) -> Attribution | None:
+    """The masked exit of a run that exited 0 because a program could not do its work.
+
+    ``path`` is the ``PATH`` of the commands; None if it is not known.
+    """
+    programs = (*reading.unheard, *reading.must_fail)
+    unknown = path is None or "PATH" in check.command
+    if unknown or any(words[0] in _SETS_PATH for words in reading.commands):
+        absent = ""
+    else:
+        absent = missing([name for name in programs if "/" not in name], top, path)
+    return passed_by_failing(reading, lines_of(output), absent) if programs else None
 
 
 def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> Attribution | None:

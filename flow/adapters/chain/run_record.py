@@ -218,7 +218,7 @@ class RunRecord:
         from flow.core.chain import closing_record
 
         digest = sha256(closing_record.statement(goal, contract, at)).hexdigest()
-        name = f"{closing_record.FOLDER}{goal.id}"
+        name = f"{layout.CLOSINGS}{goal.id}"
         return self.file(run_id, name, digest) or self.file(run_id, name + COMING, digest)
 
     def has_closing(self, run_id: str, goal: Goal, contract: str) -> bool:
@@ -231,10 +231,8 @@ class RunRecord:
 
     def was_closed(self, run_id: str, goal_id: str) -> bool:
         """Whether Flow closed the goal at some time; its present status does not count."""
-        from flow.core.chain import closing_record
-
         pinned = self._pinned(run_id)
-        return pinned is not None and pinned.files.get(closing_record.FOLDER + goal_id) is not None
+        return pinned is not None and pinned.files.get(layout.CLOSINGS + goal_id) is not None
 
     def knows(self, run_id: str) -> bool:
         """Whether the state folder keeps anything of a run."""

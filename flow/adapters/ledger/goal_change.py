@@ -143,7 +143,7 @@ class GoalChange:
         """Close a goal, and record in the state folder that Flow did, and on which evidence."""
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
         statement = closing_record.statement(goal, loaded.contract, intent.at)
-        with self._announced(intent, f"{closing_record.FOLDER}{goal.id}", statement):
+        with self._announced(intent, f"{layout.CLOSINGS}{goal.id}", statement):
             self._commit(intent)
 
     @contextmanager

@@ -92,6 +92,12 @@ class FileRecords:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
         return goal_ids(self._root)
 
+    def may_have(self, goal_id: str) -> bool:
+        """Whether there is a file of the goal, or can be none: it is no goal's id."""
+        if not ids.GOAL_ID.fits(goal_id):
+            return True
+        return files.exists(self._root, layout.goal_file(goal_id))
+
     def parsed_goal(self, goal_id: str) -> Goal:
         """A goal alone; raises as :meth:`goal` does."""
         rel = layout.goal_file(goal_id)

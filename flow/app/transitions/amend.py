@@ -32,7 +32,7 @@ MOST_CHANGES = 200
 MOST_LINES = 60
 """Lines of a difference that an event holds."""
 DOING = "changing its contract"
-"""What is refused for a closed goal."""
+"""The act that is refused for a closed goal, in words."""
 
 
 class Basis(NamedTuple):

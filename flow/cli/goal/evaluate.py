@@ -141,7 +141,9 @@ def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Requ
     )
     if not args.reuse:
         return request
-    newest = evaluating.newest_evidence(context, goal_id)
+    from flow.adapters.ledger.loop_counters import newest_evidence  # few reuse anything
+
+    newest = newest_evidence(context.top, context.run_of(goal_id), goal_id)
     return request._replace(reuse=newest, use_recorded_opinion=True)
 
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from flow.core.goal.model import Goal
 
-FOLDER = "closed/"
-"""Prefix of the goal's id in the name of the digest, among those of a run's small files."""
-
 PLACES = {"agent": "an agent's shell", "terminal": "a terminal", "pipe": "a pipe"}
 """The origin of a closing in words, by ``said_from``."""
 _LONGEST = 200
