@@ -186,6 +186,23 @@ def test_a_spent_budget_waits_for_the_user_and_proposes_failed(
     assert scene.status(repo) == "failed"
 
 
+@pytest.mark.parametrize("limit", ["budget", "stuck"])
+def test_what_is_proposed_at_a_limit_rests_on_what_that_stop_measured(
+    limit: str, repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    """The result is that of the stop before, so the goal's file had older evidence."""
+    budgeted(repo, 1)
+    stuck = 1 if limit == "stuck" else 9
+    settings(
+        home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=stuck, onStuck="propose"
+    )
+    stop(repo, capfd)
+    repo.write("src/more.txt", "more\n")
+    assert stop(repo, capfd)["decision"] == "approve"
+    shown = scene.flow(repo, "goal", "status", "greet", "--json").json
+    assert [row["fresh"] for row in shown["criteria"]] == [True]
+
+
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_three_continuations_that_change_nothing_are_throttled(
     mode: str, looping: GitRepo, home: Path, capfd: Capture

@@ -272,11 +272,14 @@ def propose_failed(
     live = records.proposal(verdict.run_id)
     proposal = proposals.document(verdict, subject, now, live, records.counted, guards)
     to: NonTerminal = "waiting_for_user" if waits else "active"
+    updates = (
+        () if evaluation.written else recording.updates(goal, evaluation.measurement, rows, now)
+    )
     turn = Turn(
         status=to,
         turns_evaluated=verdict.turns_evaluated,
         last_evaluation=LastEvaluation(evaluation.decision.result, clip(reason, REASON_LIMIT), now),
-        criteria=(),
+        criteria=updates,
         artifact=goal_evaluation(goal, verdict.run_id, to=to, reason=reason),
         event={
             "type": "transition",
