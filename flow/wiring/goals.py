@@ -29,7 +29,7 @@ OUTPUT_END = 4096
 
 
 class Goals:
-    """A checkout as ``ReportPort`` (``app/report/gather``) and ``SightPort`` (``app/stop``) see it."""
+    """A checkout as ``ReportPort`` and ``SightPort`` see it."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
