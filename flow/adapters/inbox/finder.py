@@ -7,7 +7,7 @@ import time
 from fnmatch import fnmatchcase
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
-from flow.adapters.fs.state_folder import state_dir
+from flow.adapters.fs.state_folder import VARIABLE, ignored_variable, state_dir
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import refusal
@@ -73,8 +73,15 @@ def forget(path: str) -> str | None:
 
 
 def own_state_folder() -> str:
-    """The state folder that this process's environment names, for no checkout in particular."""
-    return state_dir(os.environ, os.environ.get("HOME") or None, None)
+    """The state folder for many checkouts; a variable that points into the one here is ignored."""
+    environ = dict(os.environ)
+    try:
+        here = find_repo(os.getcwd())
+    except (FlowError, OSError):
+        here = None
+    if here is not None and ignored_variable(environ, here.top, here.common_dir) is not None:
+        del environ[VARIABLE]
+    return state_dir(environ, environ.get("HOME") or None, None)
 
 
 class InboxFinder:

@@ -41,6 +41,17 @@ def test_nothing_of_a_checkout_is_run_or_written(greet: GitRepo, tmp_path: Path)
     assert before == {str(f): f.read_bytes() for f in greet.path.rglob("*") if f.is_file()}
 
 
+@pytest.mark.parametrize("words", [("inbox",), ("inbox", "forget", "."), ("report", "--all")])
+def test_a_state_folder_in_the_checkout_here_is_not_used(
+    greet: GitRepo, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    folder = greet.path / "state"
+    output = ("--output", str(tmp_path / "pages")) if words[0] == "report" else ()
+    done = run_flow(*words, *output, cwd=greet.path, env={"FLOW_STATE_DIR": str(folder)})
+    assert done.status == 0, done
+    assert not folder.exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to somebody else")
 def test_a_checkout_of_another_user_is_a_row(greet: GitRepo, tmp_path: Path) -> None:
     os.chown(greet.path / ".git", 12345, -1)
