@@ -14,7 +14,7 @@ from flow.core.drafting.defaults import not_trusted
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
-from flow.errors import ContractError, Fault, at_key, in_file
+from flow.errors import ContractError, Fault, OutsideError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -195,10 +195,14 @@ def already_green(
     """
     looking = [c for c in goal.criteria if harmless(c.verification_command or "")]
     checks = [Check(c.id, c.verification_command or "", c.cwd or "", LOOK_SECONDS) for c in looking]
+    try:
+        results = run_checks(checks)
+    except OutsideError as error:
+        return [f"whether a command passes already is not known: {error}"]
     return [
         f"{check.criterion_id}: already green: its command passes now, before any work, so it "
         f"proves nothing (flow goal baseline {goal.id} looks closer)"
-        for check, result in run_checks(checks)
+        for check, result in results
         if result.outcome == "passed"
     ]
 

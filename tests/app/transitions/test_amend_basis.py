@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -10,7 +10,13 @@ from flow.app.transitions.amend import Basis, basis_of
 from flow.app.transitions.create import already_green, denied_journal
 from flow.core.goal.loaded import LoadedGoal
 from flow.core.goal.model import contract, goal_from_document
+from flow.errors import StorageError
 from tests.app.fakes import Shop, criterion, goal_document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.ports import Check
 
 GOAL = goal_from_document(goal_document())
 OLD: dict[str, Any] = {"objective": {}}
@@ -60,6 +66,15 @@ def test_only_commands_that_look_are_run_to_see_whether_they_are_green() -> None
     (warning,) = already_green(goal, shop.run_checks)
     assert warning.startswith("AC1: already green")
     assert "make" not in shop.asked
+
+
+def test_a_look_that_cannot_start_takes_no_created_goal_back() -> None:
+    def refused(_: Sequence[Check]) -> NoReturn:
+        raise StorageError("cannot start a process", remedy="close some")
+
+    goal = goal_from_document(goal_document(criterion("AC1", "grep -q a b")))
+    (warning,) = already_green(goal, refused)
+    assert warning.endswith("not known: cannot start a process (close some)")
 
 
 @pytest.mark.parametrize(
