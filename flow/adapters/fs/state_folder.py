@@ -101,6 +101,16 @@ def write_json(folder: str, rel: str, document: object, verb: str) -> None:
         raise storage_error(verb, target, error) from error
 
 
+def append_own(folder: str, rel: str, line: str) -> None:
+    """Append a line to a file of the state folder, whose whole path errors name."""
+    from flow.adapters.fs import files
+
+    try:
+        files.append_line(folder, rel, line.encode("ascii"), mode=0o600)
+    except StorageError as error:
+        raise in_file(show(f"{folder}/{rel}")).storage(error.message, error.remedy) from error
+
+
 def check_state_dir(path: str) -> bool:
     """Whether the state folder is there; :class:`RefusedError` if others could write in it."""
     try:

@@ -127,10 +127,11 @@ class CheckoutNotes:
         if not ids.SESSION_NAME.fits(session) or worked_in(self._folder, session) == self._top:
             return
         ensure_below(self._folder, rel)
+        path = os.path.join(self._folder, rel, session)
         try:
-            replace_own(os.path.join(self._folder, rel, session), top)
+            replace_own(path, top)
         except OSError as error:
-            raise storage_error("remember a session", rel, error) from error
+            raise storage_error("remember a session", path, error) from error
         drop_oldest(os.path.join(self._folder, rel), MOST_POINTERS)
 
     @contextmanager

@@ -11,7 +11,13 @@ from __future__ import annotations
 import json
 
 from flow.adapters.fs import files, lenient_json, locks
-from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
+from flow.adapters.fs.state_folder import (
+    append_own,
+    ensure_state_dir,
+    has_own,
+    real_path,
+    refuse_inside,
+)
 from flow.app.judging.labelling import LabelLine
 from flow.core.judging.rubric.calibration import Label
 from flow.startup.typing import TYPE_CHECKING
@@ -43,8 +49,7 @@ class LabelLog:
         ensure_state_dir(self._dir)
         with locks.exclusive(self._dir, LOCK):
             for line in lines:
-                text = json.dumps(line._asdict(), separators=(",", ":"))
-                files.append_line(self._dir, FILE, text.encode("ascii"), mode=0o600)
+                append_own(self._dir, FILE, json.dumps(line._asdict(), separators=(",", ":")))
 
     def lines(self) -> tuple[LabelLine, ...]:
         """Every label that counts, oldest first: of one judge about one thing only the newest."""

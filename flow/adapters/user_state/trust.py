@@ -15,6 +15,7 @@ import os
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
 from flow.adapters.fs.state_folder import (
+    append_own,
     ensure_state_dir,
     has_own,
     real_path,
@@ -164,7 +165,7 @@ class TrustLedger:
     ) -> None:
         entry = TrustEntry(at, action, self._repo, goal_id, digest, how, contract, **self._speaker)
         line = json.dumps(entry.to_document(), separators=(",", ":"))
-        files.append_line(self._dir, LEDGER, line.encode("ascii"), mode=0o600)
+        append_own(self._dir, LEDGER, line)
 
     def _guard(self) -> None:
         refuse_inside(self._dir, self._top, self._repo)

@@ -13,6 +13,7 @@ import os
 
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.state_folder import (
+    append_own,
     check_state_dir,
     ensure_below,
     key_of,
@@ -138,20 +139,23 @@ class OwnRecord:
             ensure_below(folder, f"{FOLDER}/{key_of(repo)}")
         except RefusedError:
             return  # a folder that others may write vouches for nothing
-        line = f"{row.front} {row.origin} {' '.join(row.blobs)}".rstrip().encode("ascii")
+        line = f"{row.front} {row.origin} {' '.join(row.blobs)}".rstrip()
         target = _file(repo, rel)
         with locks.exclusive(folder, f"{FOLDER}/{key_of(repo)}/rows.lock", quick=True):
             lines = (files.read_optional(folder, target, limit=2 * LIMIT) or b"").splitlines()
-            if lines[-1:] == [line]:
+            if lines[-1:] == [line.encode("ascii")]:
                 return
             if sum(map(len, lines)) < LIMIT:
-                files.append_line(folder, target, line, mode=0o600)
+                append_own(folder, target, line)
                 return
-            newest = b"".join(b"%b\n" % old for old in (*lines[len(lines) // 2 :], line))
+            newest = b"".join(
+                b"%b\n" % old for old in (*lines[len(lines) // 2 :], line.encode("ascii"))
+            )
+            path = os.path.join(folder, target)
             try:
-                replace_own(os.path.join(folder, target), newest)
+                replace_own(path, newest)
             except OSError as error:
-                raise storage_error("write what Flow's files hold", target, error) from error
+                raise storage_error("write what Flow's files hold", path, error) from error
 
 
 def front_digest(front: bytes, before: str = NO_FRONT) -> str:

@@ -495,6 +495,18 @@ def test_a_disk_that_fails_is_named_and_no_trust(place: Place, monkeypatch: Any)
     assert "cannot be used" in why
 
 
+def test_a_line_that_cannot_be_written_is_told_with_the_whole_path(
+    place: Place, monkeypatch: Any
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(StorageError, match="No space left") as error:
+        record(place.ledger())
+    assert error.value.file == str(place.file)
+
+
 @pytest.mark.parametrize("goal", ["../x", "", "G", 'g","goal_id":"h', "g\n", "a" * 65])
 def test_a_goal_id_that_is_none_is_refused(place: Place, goal: str) -> None:
     for call in (
