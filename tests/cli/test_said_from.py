@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -226,14 +227,19 @@ def test_without_a_name_the_one_of_git_stands_and_is_named(
     assert (amended["by"], amended["by_from"]) == ("A Tester", "git user.name")
 
 
-def test_without_a_name_in_git_it_is_the_account(repo: GitRepo, home: Path) -> None:
-    act_create(scene.start(repo), {})
+@pytest.mark.parametrize(
+    ("account", "shown"), [("somebody", "somebody"), (os.fsdecode(b"jos\xe9"), "jos\\xe9")]
+)
+def test_without_a_name_in_git_it_is_the_account(
+    repo: GitRepo, home: Path, account: str, shown: str
+) -> None:
+    env = {"USER": account}
+    act_create(scene.start(repo), env)
     (home / ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n")
     repo.git("config", "--unset", "user.name", check=False)
-    env = {"USER": "somebody"}
     run(repo, env, "goal", "approve", "greet", "AC2", "--note", "n", "--yes")
     approved = [one for one in events(repo) if one["type"] == "approved"][-1]
-    assert (approved["by"], approved["by_from"]) == ("somebody", "account")
+    assert (approved["by"], approved["by_from"]) == (shown, "account")
 
 
 @pytest.mark.parametrize(

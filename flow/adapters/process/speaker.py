@@ -46,7 +46,7 @@ def account(environ: Mapping[str, str]) -> str:
     """The name of the account that this process runs under."""
     named = environ.get("USER") or environ.get("LOGNAME")
     if named:
-        return named
+        return os.fsencode(named).decode("utf-8", "backslashreplace")
     from pwd import getpwuid  # a service or a container often has neither variable
 
     try:
