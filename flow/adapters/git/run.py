@@ -203,6 +203,13 @@ def _run(
     return result.status, result.stdout, result.stderr
 
 
+START_GIT = (
+    "check that git is installed and in PATH, and that neither processes nor open files "
+    "are at their limit (ulimit -a)"
+)
+"""The remedy where git cannot be started."""
+
+
 def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
     """The error for a call that went wrong: (status, output, messages)."""
     status, _, stderr = result
@@ -210,10 +217,7 @@ def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
     remedy = "see what git fsck says"
     if status == 127:
-        remedy = (
-            "check that git is installed and in PATH, and that neither processes nor open files "
-            "are at their limit (ulimit -a)"
-        )
+        remedy = START_GIT
     elif "No space left on device" in text or "Out of diskspace" in text:
         remedy = "free some disk space, then run it again"
     elif any(words in text for words in _MISSING):

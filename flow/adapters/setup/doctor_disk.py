@@ -16,10 +16,11 @@ from flow.adapters.chain import pinned_heads
 from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
+from flow.adapters.ledger.writer import SPACE
 from flow.adapters.setup.doctor_report import journal_dir
 from flow.adapters.user_state import goal_notes, noted_checkouts, written_files
 from flow.core import layout
-from flow.errors import FlowError
+from flow.errors import FlowError, StorageError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,14 +42,20 @@ def abilities(report: DoctorReport, top: str) -> None:
         )
         return
     try:
-        folder = tempfile.mkdtemp(prefix=f"{files.TEMP_PREFIX}doctor-", dir=flow)
-    except OSError as error:
+        _try_all(report, flow)
+        files.check_space(top, SPACE)
+    except (OSError, StorageError) as error:
+        reason = getattr(error.__cause__ or error, "strerror", error)
         report.found(
-            f".flow cannot be written: {error.strerror}",
+            f".flow cannot be written: {reason}",
             "no evidence can be recorded, so nothing can be proved",
             "check who owns the folder, its mode, and the space on the disk",
         )
-        return
+
+
+def _try_all(report: DoctorReport, flow: str) -> None:
+    """Try each ability; :class:`OSError` where nothing can be written at all."""
+    folder = tempfile.mkdtemp(prefix=f"{files.TEMP_PREFIX}doctor-", dir=flow)
     can = []
     try:
         for name, probe, why, do in _PROBES:
@@ -68,6 +75,8 @@ def _try_probe(probe: Callable[[str], str | None], folder: str) -> str | None:
     try:
         return probe(folder)
     except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise
         return error.strerror or type(error).__name__
 
 
@@ -145,6 +154,7 @@ def _probe_file(folder: str, name: str) -> str:
     return path
 
 
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _ELSEWHERE = "move the checkout to a local file system"
 _PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
     ("hard links", _link_fault, "two writers could take the same evidence id", _ELSEWHERE),

@@ -7,7 +7,7 @@ import re
 
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository as git_repository
-from flow.adapters.git.run import environment, git, refusal, user_config
+from flow.adapters.git.run import START_GIT, environment, git, refusal, user_config
 from flow.adapters.git.trees import shared_dir
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
@@ -57,7 +57,7 @@ def program(report: DoctorReport, repo: Repo | None) -> None:
         report.found(
             "git cannot be started",
             "without git the path boundary is inconclusive, and nothing is ever proposed",
-            "install git",
+            START_GIT,
         )
         return
     report.fact("git", text.removeprefix("git version "))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from flow.adapters.git import run as git_run
+from flow.adapters.setup import doctor_disk
 from flow.core.text.shell_quote import shell_argument
 from tests.support import ROOT, scene
 from tests.support.scene import ended, flow, step
@@ -169,6 +172,26 @@ def test_modes_of_the_state_folder_are_mended(ready: GitRepo, home: Path, mode: 
     assert finding["fixable"]
     assert findings(ready, "--fix", status=0) == []
     assert trust.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_limit_on_files_is_no_fault_of_the_file_system(ready: GitRepo) -> None:
+    shell = ("bash", "-c", 'ulimit -f 0; exec "$@"', "bash")
+    done = subprocess.run(
+        (*shell, sys.executable, "-m", "flow", "doctor"),
+        cwd=ready.path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ".flow cannot be written: File too large" in done.stdout
+    assert "local file system" not in done.stdout
+
+
+def test_a_disk_without_room_to_evaluate_is_a_finding(ready: GitRepo, monkeypatch: Any) -> None:
+    monkeypatch.setattr(doctor_disk, "SPACE", 1 << 60)
+    (finding,) = findings(ready)
+    assert finding["what"] == ".flow cannot be written: No space left on device"
 
 
 def test_a_setting_that_is_not_obeyed_is_told_with_the_line_for_it(ready: GitRepo) -> None:
