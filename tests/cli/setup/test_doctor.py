@@ -174,6 +174,21 @@ def test_modes_of_the_state_folder_are_mended(ready: GitRepo, home: Path, mode: 
     assert trust.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_home_that_can_hold_no_state_folder_is_a_finding(
+    ready: GitRepo, tmp_path: Path, monkeypatch: Any
+) -> None:
+    home = tmp_path / "of-nobody"
+    home.mkdir()
+    access = os.access
+
+    def refused(path: str, mode: int, **more: Any) -> bool:
+        return path != str(home) and access(path, mode, **more)
+
+    monkeypatch.setattr(os, "access", refused)
+    done = flow(ready, "doctor", env={"HOME": str(home), "FLOW_STATE_DIR": ""})
+    assert f"{home}/.claude/flow-state cannot be made" in done.stdout
+
+
 def test_a_limit_on_files_is_no_fault_of_the_file_system(ready: GitRepo) -> None:
     shell = ("bash", "-c", 'ulimit -f 0; exec "$@"', "bash")
     done = subprocess.run(
