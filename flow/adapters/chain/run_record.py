@@ -63,7 +63,7 @@ class RunRecord:
         self.read_error: FlowError | None = None
         """The disk's error, here or for a sidecar: then it is unknown which evidence counts."""
         self._heads = heads
-        self._on_first = on_first
+        self._on_first = on_first if on_first is not None and not _has_runs(root) else None
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
         self._chains: dict[str, ledger_file.AnchoredChain] = {}
@@ -79,8 +79,6 @@ class RunRecord:
     def run(self, run_id: str) -> RunWrites:
         """The session's writes to a run."""
         if run_id not in self._runs:
-            if not self._runs and self._on_first is not None and _has_runs(self.root):
-                self._on_first = None
             self._runs[run_id] = RunWrites(self.root, run_id, self._measured)
         return self._runs[run_id]
 
