@@ -17,6 +17,8 @@ PLUGIN_SCORES = "skills/judge/scores"
 PLUGIN_RUBRICS = "skills/judge/rubrics"
 """Folder of a plugin's rubrics for scorecards."""
 JOURNAL_DIR = ".decisions"
+_FILE_NAME_LIMIT = 240
+"""Bytes; the lock's name is the journal's with 13 more, and 255 is the usual limit."""
 REPORTS_DIR = ".specs/reports"
 """Judges' reports in debates, unless ``judge.reportsDir`` says otherwise."""
 SETTINGS_LOCAL = ".claude/settings.flow.local.json"
@@ -230,6 +232,17 @@ def journal_file(issue: int | None, goal_id: str, folder: str = JOURNAL_DIR) -> 
     """The journal of an issue, else of the goal."""
     name = f"issue-{issue}.md" if issue is not None else f"goal-{goal_id}.md"
     return f"{folder}/{name}"
+
+
+def named_journal(path: str, folder: str) -> str | None:
+    """``path`` without ``.`` parts if it names a Markdown file below ``folder``; else None."""
+    parts = [part for part in path.split("/") if part != "."]
+    above, name = folder.split("/"), parts[-1] if parts else ""
+    if parts[: len(above)] != above or len(parts) <= len(above) or not path.isprintable():
+        return None
+    if any(part in ("", "..") or len(part.encode()) > _FILE_NAME_LIMIT for part in parts):
+        return None
+    return "/".join(parts) if name.endswith(".md") and len(name) > 3 else None
 
 
 def day_journal(today: str, folder: str = JOURNAL_DIR) -> str:

@@ -34,8 +34,6 @@ _YAML_LIMIT = 1 << 20
 """Most characters of front matter that is not in Flow's own form, as the YAML reader's limit."""
 
 _RESERVED = ("type", "captured_at", KEY)
-_FILE_NAME_LIMIT = 240
-"""Bytes; the lock's name is the journal's with 13 more, and 255 is the usual limit."""
 
 
 class Journal(NamedTuple):
@@ -160,19 +158,8 @@ def journal_path(
     ``scope.journal`` if that is a Markdown file in the journal folder, else the issue's, else the
     goal's. A full one continues in its next part (:mod:`flow.adapters.journal.parts`).
     """
-    own = _in_folder(goal_journal, folder) if goal_journal else None
+    own = layout.named_journal(goal_journal, folder) if goal_journal else None
     return own or layout.journal_file(issue, goal_id, folder)
-
-
-def _in_folder(path: str, folder: str) -> str | None:
-    """``path`` without ``.`` parts if it names a Markdown file below ``folder``; else None."""
-    parts = [part for part in path.split("/") if part != "."]
-    above, name = folder.split("/"), parts[-1] if parts else ""
-    if parts[: len(above)] != above or len(parts) <= len(above) or not path.isprintable():
-        return None
-    if any(part in ("", "..") or len(part.encode()) > _FILE_NAME_LIMIT for part in parts):
-        return None
-    return "/".join(parts) if name.endswith(".md") and len(name) > 3 else None
 
 
 def metadata_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:

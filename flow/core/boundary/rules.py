@@ -20,7 +20,14 @@ from flow.core.boundary.changes import (
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.harmless_names import is_harmless
-from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX, journal_base
+from flow.core.layout import (
+    PLUGIN_SCORES,
+    REPORTS_DIR,
+    TEMP_DIGITS,
+    TEMP_PREFIX,
+    journal_base,
+    named_journal,
+)
 from flow.core.text.display import names
 from flow.errors import Fault, in_file
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
@@ -106,7 +113,7 @@ class OwnFiles:
         self._allowed = Globs([p for p in allowed if why_not(p) is None], anchored=True)
         self._denied = Globs([p for p in denied if why_not(p) is None], anchored=False)
         self._folder = journal_dir.strip("/") + "/"
-        self._journal = journal
+        self._journal = named_journal(journal, self._folder[:-1]) if journal else None
         self._issue = issue
         self._goal_id = goal_id
         self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
@@ -135,7 +142,7 @@ class OwnFiles:
         if change.foreign != "unrecorded" and not allowed:
             return False
         base = journal_base(change.path)
-        if self._journal is not None and self._journal.startswith(self._folder):
+        if self._journal is not None:
             return self._journal in (change.path, base)
         if self._issue is not None:
             return base == f"{self._folder}issue-{self._issue}.md"
@@ -152,22 +159,19 @@ class OwnFiles:
             return True
         if not path.startswith(self._folder):
             return False
-        name = path[len(self._folder) :]
-        if "/" in name:
-            return False
-        if is_temporary(name):
-            return True
-        if not name.endswith(".md"):
-            return False
         base = journal_base(path)
+        if self._journal is not None and self._journal in (path, base):
+            return True
+        if is_temporary(last):
+            return folder in (self._folder, (self._journal or "").rpartition("/")[0] + "/")
+        if folder != self._folder or not last.endswith(".md"):
+            return False
         kind, _, rest = base[len(self._folder) : -3].partition("-")
         if kind == "issue":
             return rest.isascii() and rest.isdigit()
         if kind == "session":
             return _is_date(rest)
-        if kind == "goal" and _is_goal_id(rest):
-            return True
-        return self._journal in (path, base)
+        return kind == "goal" and _is_goal_id(rest)
 
 
 def own_files(

@@ -14,7 +14,7 @@ from tests.api.test_debate import AGREE, SOLUTION
 from tests.api.test_scorecard import GOOD, QUOTE
 from tests.support import GitRepo, Ran, run_helper
 from tests.support.judges.rubric_replies import Scripted
-from tests.support.scene import create, flow, flow_started, meet, start, step
+from tests.support.scene import create, edit, flow, flow_started, meet, start, step
 
 JOURNAL = ".decisions/issue-7.md"
 PART = ".decisions/issue-7.2.md"
@@ -311,3 +311,22 @@ def test_what_git_brings_from_another_clone_is_a_change_unless_it_is_allowed(
         proposed = evaluate(repo).json["proposed_transition"]["proposal_id"]
         words = ("goal", "confirm", "greet", "--proposal", proposed)
         assert flow(repo, *words).status == 0
+
+
+@pytest.mark.parametrize("named", [".decisions/team/mine.md", "./.decisions/mine.md"])
+@pytest.mark.parametrize("known", [True, False])
+def test_the_journal_that_a_goal_names_is_flows_own_however_it_is_written(
+    repo: GitRepo, named: str, known: bool
+) -> None:
+    start(repo)
+    create(repo, "greet", "--draft")
+    edit(repo, ("  branch: ", f"  journal: {named}\n  branch: "))
+    assert step(repo, "trust", "record", "greet", "--yes").status == 0
+    assert step(repo, "goal", "activate", "greet").status == 0
+    meet(repo)
+    if not known:
+        forget()
+    assert outside(repo) == []
+    assert (repo.path / named).is_file()
+    repo.write(".decisions/team/other.md", FOREIGN)
+    assert outside(repo) == [".decisions/team/other.md"]

@@ -121,7 +121,9 @@ def test_the_names_flow_writes_in_its_journal_folder(folder: str, name: str, own
     [
         (".decisions/plan.md", ".decisions/plan.md", True),
         (".decisions/plan.txt", ".decisions/plan.txt", False),
-        (".decisions/sub/plan.md", ".decisions/sub/plan.md", False),
+        (".decisions/sub/plan.md", ".decisions/sub/plan.md", True),
+        ("./.decisions/plan.md", ".decisions/plan.md", True),
+        (".decisions/sub/plan.md", ".decisions/sub/other.md", False),
         ("docs/plan.md", "docs/plan.md", False),
         (None, ".decisions/plan.md", False),
     ],
