@@ -406,59 +406,24 @@ def test_a_line_that_is_offered_is_quoted_for_the_shell() -> None:
     assert "flow goal amend g --criterion $'AC1: it\\'s \\033 fine :: make x'" in lines
 
 
-def test_a_judges_words_stand_below_their_own_line() -> None:
-    given = row(outcome="not_run", status="fail", reason='judge: fail: "no example"')
-    shown = document(given, reason='not proved: AC1 (judge: fail: "no example"); judge: it lacks')
-    lines = verdict(shown, AT_80, one(judged="0.62, needs 0.75"))
-    assert lines[4].startswith("── AC1  judge 0.62, needs 0.75 ──")
-    assert lines[5] == 'fail: "no example"'
-    assert "judge  it lacks" in lines
-
-
-# --- the rest -------------------------------------------------------------------------------------
-
-
-def test_each_reason_stands_there_once() -> None:
-    rows = [row("AC1", "failed", reason="no such file"), row("AC2")]
-    remark = "nothing is proposed: --only was given"
-    shown = document(*rows, reason=f"{remark}; failed: AC1 (no such file)")
-    lines = verdict(shown, AT_80)
-    assert sum("no such file" in line for line in lines) == 1
-    assert f"why    {remark}" in lines
-    # a reason about other rows is not known to have been told, and stays whole
-    lines = verdict({**shown, "reason": "failed: AC1 (no such file), AC9 (exit 1)"}, AT_80)
-    assert "why    failed: AC1 (no such file), AC9 (exit 1)" in lines
-
-
-def test_no_progress_and_no_confidence_where_nothing_was_judged() -> None:
-    shown = "\n".join(verdict(document(row(outcome="failed")), PIPE))
-    assert "made_progress" not in shown
-    assert "confidence" not in shown
-    assert "judge  confidence 0.5" in verdict(document(row(), confidence=0.5), PIPE)
-
-
-def test_warnings_that_no_row_says() -> None:
-    told = "AC2 failed; it is not must_pass, so it does not count"
-    shown = document(row(), row("AC2", "failed"), warnings=["by-product: x", told])
-    lines = verdict(shown, AT_80, VerdictDetails({"AC2": RowDetails(required=False)}))
-    assert [line for line in lines if line.startswith("warning")] == ["warning by-product: x"]
-
-
-def test_a_judges_hint_is_followed_by_the_line_to_type() -> None:
-    shown = document(row(outcome="failed"), next_step_hint='judge: "do this"')
-    assert 'next   judge: "do this"; then: flow goal evaluate g' in verdict(shown, AT_80)
+@pytest.mark.parametrize("command", ["flow goal evaluate g", "flow goal approve g AC1"])
+def test_a_judges_hint_stands_on_no_commands_line(command: str) -> None:
+    """That line is copied into a shell, where ``$(…)`` of a judge would be run."""
+    words = '"$(rm x); or flow goal clear g"'
+    shown = document(row(outcome="failed"), next_step_hint=f"{command}; judge: {words}")
+    assert verdict(shown, AT_80)[-2:] == [f"judge  {words}", f"next   {command}"]
+    shown = document(row(outcome="failed"), next_step_hint=f"judge: {words}")
+    assert verdict(shown, AT_80)[-2:] == [f"judge  {words}", "next   flow goal evaluate g"]
 
 
 def test_of_two_ways_each_has_a_line_of_its_own() -> None:
-    """So that each command can be copied whole; a judge's words are not taken apart."""
+    """So that each command can be copied whole."""
     hint = "AC1: flow goal approve g AC1; or ask a judge: flow goal evaluate g --judge-backend x"
     shown = document(row(outcome="failed"), next_step_hint=hint)
     assert verdict(shown, AT_80)[-2:] == [
         "next   AC1: flow goal approve g AC1",
         "or     ask a judge: flow goal evaluate g --judge-backend x",
     ]
-    shown = document(row(outcome="failed"), next_step_hint='judge: "this; or that"')
-    assert 'next   judge: "this; or that"; then: flow goal evaluate g' in verdict(shown, AT_80)
 
 
 def test_a_name_is_left_out_of_commands_only_as_a_word() -> None:

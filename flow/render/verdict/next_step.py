@@ -94,10 +94,10 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     if not hint:
         return
     hint = sheet.screen.typed(_short(sheet, show(hint)))
-    if hint.startswith(JUDGED):  # a judge's words are not taken apart
-        yield "next", f"{hint}; then: flow goal evaluate{sheet.name}"
-    else:
-        yield from steps_of(hint)
+    own, judges, words = f"; {hint}".partition(f"; {JUDGED}")
+    if judges:  # never on a command's line, which somebody may copy into a shell
+        yield "judge", words
+    yield from steps_of(own.removeprefix("; ") or f"flow goal evaluate{sheet.name}")
     explained = [row for row in sheet.worst_first if is_explained(row) and sheet.of(row).output]
     if explained and explained[0].get("evidence_ref"):
         yield "more", sheet.evidence_of(explained[0].get("criterion_id"))
