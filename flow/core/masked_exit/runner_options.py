@@ -23,7 +23,7 @@ _OPTIONS = {
     "tox": (
         "--notest", "-n", "--listenvs", "-l", "--listenvs-all", "-a", "-av", "--showconfig", "-h",
     ),
-    "nox": ("--list", "-l", "--install-only", "-h"), "hatch": ("--show", "-s", "-h"),
+    "nox": ("--list", "-l", "--install-only", "-h"), "hatch test": ("--show", "-s", "-h"),
     "ninja": ("-n", "--dry-run", "-h"),
     "just": (
         "-n", "--dry-run", "--list", "-l", "--show", "-s", "--usage", "--dump", "--summary", "-h",
@@ -38,7 +38,7 @@ _OPTIONS = {
     "xcodebuild": ("-dry-run",), "doit": ("-h",),
     "mvn": ("-DskipTests", "-Dmaven.test.skip", "-Dmaven.test.skip.exec", "-v", "-h"),
     "gradle": ("-m", "--dry-run", "-v", "-h", "-?", "--status", "--stop"),
-    "npm": ("-v", "-h"), "pnpm": ("-v", "-h"), "yarn": ("-v", "-h"),
+    "npm": ("-v", "-h"),
 }  # fmt: skip
 """Options with which a runner ends as after a run, and may report passed tests, without running
 any; the long ones may be shortened, and spelled with other hyphens and capitals.
@@ -77,7 +77,8 @@ def option_without_tests(runner: Runner) -> str:
     if first in ("mvn", "gradle") and not tests_by_name(target.replace("surefire:", "")):
         return ""
     more = _OF_RUNNERS if runner.form else ()
-    options = (*_OPTIONS.get(runner.form, ()), *_OPTIONS.get(first, ()), *more, *_OF_ALL)
+    keys = (runner.form, runner.name, first)
+    options = (*(word for key in keys for word in _OPTIONS.get(key, ())), *more, *_OF_ALL)
     word = next(operands(runner.words[1:]), ("", ""))[0]
     if word in _SUBCOMMANDS.get(first, ()):
         return word

@@ -287,6 +287,9 @@ bash -c "rspec --dry-run"
 """.strip().splitlines()
 """Each ends with 0, and may report tests that passed, though it has run none."""
 RUN_TESTS = r"""
+hatch run test -s
+yarn test -v
+pnpm test -v
 mvn -V test
 gradle -V test
 inv test
