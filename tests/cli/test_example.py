@@ -142,7 +142,7 @@ def test_flow_reads_each_goal(copy: Path, goal: str, status: str) -> None:
     assert (ran.status, ran.json["status"]) == (0, status), ran.stderr
     for command, words in (
         ("goal inspect", "evidence-ac1-eval-1"),
-        ("goal history", "±  created"),
+        ("goal history", "±  flow-demo created it; base "),
         ("verdict show", f" {goal}  "),
         ("report", goal),
     ):

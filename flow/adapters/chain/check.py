@@ -74,20 +74,23 @@ def check(
     pinned: PinnedRun | None,
     witnessed: Sequence[WitnessedHead] = (),
     sought: frozenset[Head] = frozenset(),
+    *,
+    notes: bool = True,
 ) -> CheckedRun:
     """Check every file of the run, also against the heads that others have written down for it.
 
+    Without ``notes`` the entries that count for nothing are not named, since each is looked for.
     Raises :class:`LockTimeout` if another process does not release the run.
     """
     ids.run_id(run_id)
-    return _RunCheck(root, run_id, pinned).run(witnessed, sought)
+    return _RunCheck(root, run_id, pinned, notes=notes).run(witnessed, sought)
 
 
 class _RunCheck:
     """The check of one run. ``pinned`` are its heads in the user's state folder."""
 
-    def __init__(self, root: str, run_id: str, pinned: PinnedRun | None) -> None:
-        self._root, self._run_id, self._pinned = root, run_id, pinned
+    def __init__(self, root: str, run_id: str, pinned: PinnedRun | None, *, notes: bool) -> None:
+        self._root, self._run_id, self._pinned, self._notes = root, run_id, pinned, notes
         self._findings = RunFindings(run_id)
 
     def run(self, witnessed: Sequence[WitnessedHead], sought: frozenset[Head]) -> CheckedRun:
@@ -141,7 +144,7 @@ class _RunCheck:
         rel = layout.ledger_file(run_id)
         ledger = walk(run_id, rel, lines(root, rel), ledger_file.parse, heads, sought)
         self._findings.take(ledger.findings)
-        if ledger.head is not None:
+        if ledger.head is not None and self._notes:
             self._findings.notes += unvouched(root, run_id, self._pinned, ledger.head.number)
         return ledger
 

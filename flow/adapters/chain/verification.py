@@ -163,7 +163,8 @@ class RunVerification:
         if not os.path.isdir(os.path.join(self._top, layout.run_dir(run_id))):
             return []
         journalled = self._journalled(run_id)
-        checked = chain_check.check(self._top, run_id, self._pinned(run_id), journalled)
+        pinned = self._pinned(run_id)
+        checked = chain_check.check(self._top, run_id, pinned, journalled, notes=False)
         return [finding for finding in checked.findings if not finding.aside]
 
     def elsewhere(self, run_id: str, journals: WitnessedHeads | None = None) -> bool:

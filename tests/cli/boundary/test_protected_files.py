@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.wiring.context import Context
 from tests.support import ROOT, GitRepo, Ran, run, scene
 from tests.support import stops as hooks
 from tests.support.goal_judge import GoalJudge, reply
@@ -295,17 +294,14 @@ def test_an_unrelated_amendment_forgives_nothing(work: GitRepo) -> None:
     assert evaluate(work).status == 4
 
 
-def test_a_baseline_without_a_record_of_it_asks_the_base(work: GitRepo, home: Path) -> None:
+def test_a_baseline_without_a_record_of_it_asks_the_base(work: GitRepo) -> None:
     """One that an older Flow wrote, and vouches for."""
-    file = scene.run_dir(work) / "baseline.json"
-    kept = next((home / "flow-state/chains").glob("*/*.json"))
-    before = sha256(file.read_bytes()).hexdigest()
-    document = json.loads(file.read_text())
-    for key in ("protected", "protected_patterns"):
-        del document[key]
-    file.write_text(json.dumps(document))
-    after = sha256(file.read_bytes()).hexdigest()
-    kept.write_text(kept.read_text().replace(before, after))
+    context = Context(str(work.path))
+    run_id = scene.run_dir(work).name
+    baseline = context.pinned(run_id)
+    assert baseline is not None
+    old = baseline._replace(protected={}, protected_patterns=())
+    context.ledger.write_baseline("greet", run_id, old)
     honest(work)
     done = evaluate(work)
     assert done.status == 0

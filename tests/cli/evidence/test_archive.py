@@ -212,8 +212,9 @@ def test_what_is_planted_in_an_open_run_holds_nothing_up(
     told = scene.flow(repo, "doctor").stdout
     assert ("a file lies in run" in told, "evidence.zip" in told) == (True, True)
     scene.meet(repo)
-    refused = scene.confirm(repo)
-    assert (refused.status, refused.json["error"]["code"]) == (2, "stale_proposal")
+    held = scene.flow(repo, "goal", "evaluate", "greet", "--json")
+    assert (held.status, held.json["do"]) == (4, "person_looks")
+    assert "evidence.zip" in held.json["reason"]
     if kind == "folder":
         planted.rmdir()
     else:

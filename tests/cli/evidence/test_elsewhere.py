@@ -86,9 +86,8 @@ def test_two_checkouts_in_one_run_are_told_how_to_part(repo: GitRepo, tmp_path: 
     flow(repo, "goal", "evaluate", "greet")
     repo.git("checkout", "-q", "--", ".")
     repo.git("pull", "-q", str(clone.path), "main")
-    done = scene.confirm(repo)
-    assert done.status == 2
-    told = done.json["error"]["remedy"]
-    assert "flow goal evaluate greet --run-id NEW" in told
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert done.status == 4
+    assert "flow goal evaluate greet --run-id NEW" in done.json["next_step_hint"]
     again = scene.confirm(repo, "--run-id", "mine")
     assert again.status == 0, again.stderr
