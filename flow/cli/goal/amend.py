@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from flow.adapters.fs import inputs
+from flow.adapters.process.editor import edited_by_hand, editor_of
 from flow.adapters.setup.completed import with_requested
 from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.which import goal_to_act_on
@@ -123,7 +124,6 @@ def _edited(
 ) -> AmendmentPlan | None:
     """The text from a person's editor, which is opened again until the text has no fault."""
     from flow.adapters.contracts.marking import with_faults, without_faults
-    from flow.adapters.process.editor import edited_by_hand, editor_of
 
     if not out.can_ask and editor_of(context.environ) is None:
         raise usage_error(
