@@ -7,6 +7,7 @@ from flow.core.text.display import clip, visible
 from flow.core.text.plain_output import plain_lines
 from flow.render.screen import MEANING, Screen, lines_of, took
 from flow.render.text import outline, show, why_stale
+from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ def evidence_show(document: Document, screen: Screen, more: str = "") -> list[st
     ``more`` is the command that also shows the record; if it is empty, the record is shown key by
     key.
     """
-    body = _mapping(document.get("evidence"))
-    metadata = _mapping(document.get("metadata"))
+    body = object_of(document.get("evidence"))
+    metadata = object_of(document.get("metadata"))
     record: list[str] = []
     if not more:
         record = outline({k: v for k, v in document.items() if k not in _NOT_THE_RECORD})
@@ -49,7 +50,7 @@ def _head(
     elif body.get("type") == "path_boundary_check":
         meaning, words = "outside", "outside its paths"
     elif body.get("type") == "llm_judge_report":
-        figures = judged_figures(_about(body), _mapping(body.get("judgement")))
+        figures = judged_figures(_about(body), object_of(body.get("judgement")))
         meaning, words = "undecided", f"a judge, {figures}" if figures else "a judge"
     if body.get("exit_code") is not None:
         words += f", exit {show(body['exit_code'])}"
@@ -69,7 +70,7 @@ def _about(body: Mapping[str, Any]) -> str:
     proves = body.get("proves")
     if isinstance(proves, list) and proves:
         return ", ".join(map(str, proves))
-    repeat = _mapping(body.get("repeat"))
+    repeat = object_of(body.get("repeat"))
     return str(repeat.get("criterion") or "")
 
 
@@ -108,7 +109,3 @@ def _foot(
         for line in screen.wrapped(label, screen.plain(text), width=_LABEL)
     ]
     return [*lines, *([screen.labelled("more", more, width=_LABEL)] if more else [])]
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

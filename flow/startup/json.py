@@ -5,8 +5,8 @@ interpreter's start. :func:`loads` and :func:`dumps` answer as its own do, with 
 Flow uses. Input that the C code refuses, and rare keywords, go to ``json`` itself, so every error
 is its own. ``tests/startup/test_json.py`` checks that both answer alike.
 
-:func:`object_of`, :func:`items_of`, :func:`rows_of` and :func:`text_of` read values that nothing
-has checked: a part of another kind than theirs is left out.
+:func:`object_of`, :func:`items_of`, :func:`rows_of`, :func:`texts_of` and :func:`text_of` read
+values that nothing has checked: a part of another kind than theirs is left out.
 """
 
 from __future__ import annotations
@@ -145,9 +145,14 @@ def rows_of(value: object) -> list[dict[str, Any]]:
     return [row for row in items_of(value) if isinstance(row, dict)]
 
 
+def texts_of(value: object) -> list[str]:
+    """The texts in a list; none for any other value."""
+    return [text for text in items_of(value) if isinstance(text, str)]
+
+
 def text_of(value: object) -> str:
     """The text; an empty one for any other value."""
     return value if isinstance(value, str) else ""
 
 
-__all__ = ["dumps", "items_of", "loads", "object_of", "rows_of", "text_of"]
+__all__ = ["dumps", "items_of", "loads", "object_of", "rows_of", "text_of", "texts_of"]

@@ -41,7 +41,7 @@ def evaluate(
     ``trust_digest`` is a pipeline's way to name the contract it means: that contract counts as
     trusted if its digest is this one; else :class:`StateError` names both.
     """
-    if untrusted(context, request.goal_id, trust_digest):
+    if not may_write(context, request, trust_digest):
         request = request._replace(dry_run=True)
     evaluated = examine(context, request, listener, trust_digest=trust_digest)
     if evaluated.verdict.proposed_transition is None:
@@ -89,9 +89,10 @@ def examine(
         return evaluated
 
 
-def untrusted(context: Context, goal_id: str, trust_digest: str | None) -> bool:
-    """Whether nothing is run or written for want of trust, not even a lock (SPEC 3, step 1)."""
-    return trust_digest is None and not context.trusted(context.load(goal_id))[0]
+def may_write(context: Context, request: Request, trust_digest: str | None) -> bool:
+    """Whether an evaluation writes: an untrusted goal's not even a lock (SPEC 3, step 1)."""
+    named = trust_digest is not None
+    return not request.dry_run and (named or context.trusted(context.load(request.goal_id))[0])
 
 
 def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple[str, ...]]:

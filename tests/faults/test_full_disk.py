@@ -14,19 +14,19 @@ from tests.support.effort import sizes
 NAMES = ("evaluate", "confirm", "clear", "hook-first", "journal")
 
 
+def mounting(words):
+    """Run a program that mounts a file system of its own; where it may not, the test is skipped."""
+    done = subprocess.run(words, cwd=ROOT, check=False, capture_output=True, text=True)
+    if done.returncode == UNABLE:
+        pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    return done
+
+
 @pytest.mark.needs_tool("unshare")
 def test_a_full_disk_leaves_nothing_half_and_says_what_to_do(record_property):
     few = [word for name in NAMES for word in ("--only", name)]
     words = sizes(short=few, long=["--long"])
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.faults.full_disk", *words],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode == UNABLE:
-        pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    done = mounting([sys.executable, "-m", "tests.faults.full_disk", *words])
     assert done.returncode == 0, done.stdout + done.stderr
     summary = done.stdout.splitlines()[-1]
     record_property("summary", summary)
@@ -39,13 +39,5 @@ def test_no_look_at_a_full_disk_ends_its_process(tmp_path):
     mount = f'mount -t tmpfs -o size=64k none "$1" || exit {UNABLE}'
     fill = 'head -c 1M /dev/zero >"$1/all" 2>/dev/null; exec "$2" -c "$3" "$1"'
     look = "import sys; from flow.adapters.fs import stamps; print(stamps.flush(sys.argv[1]))"
-    done = subprocess.run(
-        [*ALONE, "sh", "-c", f"{mount}; {fill}", "sh", tmp_path, sys.executable, look],
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode == UNABLE:
-        pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    done = mounting([*ALONE, "sh", "-c", f"{mount}; {fill}", "sh", tmp_path, sys.executable, look])
     assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr

@@ -57,12 +57,12 @@ def failed_run(
     ``path`` is the ``PATH`` of the commands; None if it is not known.
     """
     programs = (*reading.unheard, *reading.must_fail)
+    if not programs:
+        return None
     unknown = path is None or "PATH" in check.command
-    if unknown or any(words[0] in _SETS_PATH for words in reading.commands):
-        absent = ""
-    else:
-        absent = missing([name for name in programs if "/" not in name], top, path)
-    return passed_by_failing(reading, lines_of(output), absent) if programs else None
+    unknown = unknown or any(words[0] in _SETS_PATH for words in reading.commands)
+    plain = [name for name in programs if "/" not in name and not unknown]
+    return passed_by_failing(reading, lines_of(output), missing(plain, top, path))
 
 
 def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> Attribution | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from flow.adapters.contracts import schemas
 from flow.core.goal import ids
 from flow.startup import re
+from flow.startup.json import texts_of
 from flow.startup.sha import is_digest
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -274,9 +275,7 @@ class _Compiler:
             raise ValueError("uniqueItems is known for lists of strings only")
 
         def unique(value: Any, _: list[bool] | None) -> bool:
-            texts = (
-                [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-            )
+            texts = texts_of(value)
             return len(set(texts)) == len(texts)
 
         return unique

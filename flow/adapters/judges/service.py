@@ -12,6 +12,7 @@ from flow.adapters.judges.retry import Retryable, retry_after
 from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import Usage
 from flow.core.judging.common.question import Unusable
+from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _message(text: str) -> str:
             message = message.get("error", message.get("message", message.get("detail", "")))
             if isinstance(message, dict):
                 message = message.get("message", "")
-    return message if isinstance(message, str) else ""
+    return text_of(message)
 
 
 def tokens(value: Any) -> int | None:

@@ -35,7 +35,7 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.adapters.setup.doctor_report import ExaminedCheckout
 
@@ -170,13 +170,6 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def _parents(path: str) -> Iterator[str]:
-    """The folders that ``path`` lies in, the nearest first; the last is the root."""
-    while path != os.path.dirname(path):
-        path = os.path.dirname(path)
-        yield path
-
-
 def _state_folder(
     report: DoctorReport,
     environ: Mapping[str, str],
@@ -198,7 +191,9 @@ def _state_folder(
     if ignored:
         report.found(ignored, why, f"set {state_folder.VARIABLE} to a folder outside the checkout")
     if not there:
-        above = next(path for path in _parents(folder) if os.path.lexists(path))
+        above = os.path.dirname(folder)
+        while not os.path.lexists(above):
+            above = os.path.dirname(above)
         if not os.access(above, os.W_OK | os.X_OK):
             do = f"make {above} writable, or set {state_folder.VARIABLE} to a folder of yours"
             report.found(f"{folder} cannot be made", "without it no goal can begin", do)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import check_state_dir, ensure_below, key_of, write_json
-from flow.startup.json import items_of, object_of
+from flow.startup.json import object_of, texts_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ class AutoJudgeMemory:
         return {
             "tried": {k: v for k, v in rows if isinstance(v, dict) and "state" in v},
             "sessions": _numbers(memory.get("sessions")),
-            "news": _texts(memory.get("news")),
-            "told": _texts(memory.get("told")),
+            "news": texts_of(memory.get("news")),
+            "told": texts_of(memory.get("told")),
         }
 
 
@@ -149,7 +149,3 @@ def _tell(memory: dict[str, Any], news: str, once: str | None) -> None:
 def _numbers(value: Any) -> dict[str, int]:
     rows = object_of(value).items()
     return {key: number for key, number in rows if type(number) is int and number >= 0}
-
-
-def _texts(value: Any) -> list[str]:
-    return [text for text in items_of(value) if isinstance(text, str)]

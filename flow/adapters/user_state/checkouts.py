@@ -27,7 +27,7 @@ from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager
-from flow.startup.json import items_of, object_of
+from flow.startup.json import object_of, texts_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -251,17 +251,13 @@ def _without(rows: Mapping[str, Any], goal_ids: Collection[str]) -> dict[str, An
 
 def _notes(document: Mapping[str, Any]) -> SessionNotes:
     return SessionNotes(
-        judged=_texts(document.get("judged")),
-        continued=_texts(document.get("continued")),
+        judged=tuple(texts_of(document.get("judged"))),
+        continued=tuple(texts_of(document.get("continued"))),
         told=_mapping(document.get("told"), str),
         asked=_mapping(document.get("asked"), int),
         waits=_mapping(document.get("waits"), int),
         judging=document.get("judging") is True,
     )
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(text for text in items_of(value) if isinstance(text, str))
 
 
 def _mapping(value: Any, kind: type) -> dict[str, Any]:

@@ -143,14 +143,13 @@ class OwnRecord:
         target = _file(repo, rel)
         with locks.exclusive(folder, f"{FOLDER}/{key_of(repo)}/rows.lock", quick=True):
             lines = (files.read_optional(folder, target, limit=2 * LIMIT) or b"").splitlines()
-            if lines[-1:] == [line.encode("ascii")]:
+            data = line.encode("ascii")
+            if lines[-1:] == [data]:
                 return
             if sum(map(len, lines)) < LIMIT:
                 append_own(folder, target, line)
                 return
-            newest = b"".join(
-                b"%b\n" % old for old in (*lines[len(lines) // 2 :], line.encode("ascii"))
-            )
+            newest = b"".join(b"%b\n" % old for old in (*lines[len(lines) // 2 :], data))
             path = os.path.join(folder, target)
             try:
                 replace_own(path, newest)

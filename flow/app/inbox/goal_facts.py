@@ -61,8 +61,8 @@ def standing_here(port: FactsPort, loaded: LoadedGoal) -> StandingGoal:
         facts = facts._replace(pause=Pause(**pause).sentence())
         since = max(since, pause["at"])
     elif goal.status != "draft":
-        facts = facts._replace(doubt=port.doubt(goal.id, loaded.contract))
-        facts = facts._replace(open_again=open_again(port, goal))
+        doubt = port.doubt(goal.id, loaded.contract)
+        facts = facts._replace(doubt=doubt, open_again=open_again(port, goal))
         if not facts.doubt:
             facts, since = _stopped_or_working(port, loaded, facts, since)
     rests_on_files = bool(facts.proposal) or goal.status in ("blocked", PAUSED_STATUS)

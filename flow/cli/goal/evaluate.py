@@ -153,7 +153,7 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         _need_terminal(context, request.goal_id)
     resumed = None if args.dry_run else _say_resumed(context, request.goal_id, args, out)
     while True:
-        writes = not (args.dry_run or evaluating.untrusted(context, goal_id, args.trust_digest))
+        writes = evaluating.may_write(context, request, args.trust_digest)
         records = writes and not args.no_record
         began = clock.monotonic()
         progress = _progress(context, request, args, out)

@@ -180,30 +180,33 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
         if base_name(words[0]) in _ASIDE:
             continue
         program, given = checker_of(words)
-        if program in _GREPS or base_name(words[0]) == "find":
-            found = (_searched_by_grep if program else _searched_by_find)(folder, given or words)
-            if found is None:
-                return ()
-            searched.append(found)
-            continue
-        if not program:
+        if program in _GREPS:
+            found = _searched_by_grep(folder, given)
+        elif base_name(words[0]) == "find":
+            found = _searched_by_find(folder, words)
+        else:
+            found = _searched_by_checker(folder, program, given) if program else None
+        if found is None:
             return ()
-        paths = tuple(_without_glob(word) for word in given if not word.startswith("-")) or (".",)
-        values = program in _TAKE_MODULES or all(
-            option.startswith("-") and "=" not in option
-            for option, word in zip(("", *given), given, strict=False)
-            if not word.startswith("-")
-        )
-        searched.append(
-            SearchedFolders(
-                program,
-                tuple(posixpath.normpath(posixpath.join(folder, path)) for path in paths),
-                (*CHECKED_FILES[program], *_further_names(given)),
-                posixpath.normpath(folder or ".") if values else "",
-                tuple(posixpath.join(folder, word) for word in given if _names_files(word)),
-            )
-        )
+        searched.append(found)
     return tuple(searched)
+
+
+def _searched_by_checker(folder: str, program: str, given: Sequence[str]) -> SearchedFolders:
+    """The places where a linter or type checker looks for the files that it checks."""
+    paths = tuple(_without_glob(word) for word in given if not word.startswith("-")) or (".",)
+    values = program in _TAKE_MODULES or all(
+        option.startswith("-") and "=" not in option
+        for option, word in zip(("", *given), given, strict=False)
+        if not word.startswith("-")
+    )
+    return SearchedFolders(
+        program,
+        tuple(posixpath.normpath(posixpath.join(folder, path)) for path in paths),
+        (*CHECKED_FILES[program], *_further_names(given)),
+        posixpath.normpath(folder or ".") if values else "",
+        tuple(posixpath.join(folder, word) for word in given if _names_files(word)),
+    )
 
 
 def _searched_by_grep(folder: str, given: Sequence[str]) -> SearchedFolders | None:
@@ -236,8 +239,6 @@ def _searched_by_grep(folder: str, given: Sequence[str]) -> SearchedFolders | No
 
 _FIND_PLAIN = ("(", ")", "-o", "-or", "f", "-type", "-print", "-name")
 """Words of ``find`` that leave no file out by anything but its name."""
-
-
 _FIND_ACTS = ("rm", "echo", "false", "ls", "printf", "mv", "cp", "chmod", "touch")
 """Programs that check nothing, or are not meant to be started: ``-exec false {} +``."""
 
@@ -247,23 +248,17 @@ def _searched_by_find(folder: str, words: Sequence[str]) -> SearchedFolders | No
 
     That is not started where no file has the name. None if other tests leave files out.
     """
-    act = next((n for n, word in enumerate(words) if word in ("-exec", "-execdir")), 0)
-    started = words[act + 1 : act + 2]
-    if (
-        not act
-        or not started
-        or started[0] in _FIND_ACTS
-        or tuple(words[act + 2 : act + 3]) == ("-c",)
-    ):
+    act = next((n for n, word in enumerate(words) if word in ("-exec", "-execdir")), len(words))
+    program, option = (*words[act + 1 : act + 3], "", "")[:2]
+    if not program or program in _FIND_ACTS or option == "-c":
         return None
     first = next(n for n, word in enumerate(words) if word[0] in "-(!" and n)
     names = option_values(words[first:act], "-name", "-name")
     if any(word not in (*_FIND_PLAIN, *names) for word in words[first:act]):
         return None
     paths = words[1:first] or (".",)
-    program = base_name(words[act + 1])
     places = tuple(posixpath.normpath(posixpath.join(folder, _without_glob(p))) for p in paths)
-    return SearchedFolders(program, places, names or ("*",))
+    return SearchedFolders(base_name(program), places, names or ("*",))
 
 
 def _further_names(words: Sequence[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from flow.render.contract_change import CLASS_WORDS, told_change
 from flow.render.goal.standing import words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, mark_of
 from flow.render.text import show
+from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -194,9 +195,7 @@ def _moved(event: Event) -> Entry:
 
 
 def _amended(event: Event) -> Entry:
-    changes = event.get("changes")
-    told = [str(told_change(show(text))) for text in changes] if isinstance(changes, list) else []
-    text = "; ".join(told)
+    text = "; ".join(str(told_change(show(change))) for change in items_of(event.get("changes")))
     kind = str(event.get("class"))
     weaker = f", {CLASS_WORDS[kind]}" if kind in ("weakening", "incomparable") else ""
     amended = f"{_actor(event)} amended{weaker}: {text}"

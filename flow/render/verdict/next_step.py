@@ -11,7 +11,7 @@ from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import show, steps_of
 from flow.render.verdict.why import is_explained
 from flow.startup import re
-from flow.startup.json import object_of, rows_of
+from flow.startup.json import items_of, object_of, rows_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -134,13 +134,12 @@ def _as_result(row: Document) -> CriterionResult:
 
 def _warnings(sheet: VerdictSheet) -> list[object]:
     """The warnings that no row shows."""
-    listed = sheet.document.get("warnings")
     told = [
         f"{row.get('criterion_id')} failed; it is not must_pass, so it does not count"
         for row in sheet.rows
         if not sheet.of(row).required
     ]
-    return [text for text in listed if text not in told] if isinstance(listed, list) else []
+    return [text for text in items_of(sheet.document.get("warnings")) if text not in told]
 
 
 # --- files outside the goal's paths ---------------------------------------------------------------

@@ -6,6 +6,7 @@ from flow.core.decision.details import RowDetails, VerdictDetails
 from flow.core.text.display import visible
 from flow.render.text import show
 from flow.render.verdict.criterion_row import row_meaning
+from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ class VerdictSheet(NamedTuple):
     @property
     def rows(self) -> list[Document]:
         """The criteria's rows; empty if one of them is no row."""
-        listed = self.document.get("criterion_results")
-        rows = listed if isinstance(listed, list) else []
+        rows = items_of(self.document.get("criterion_results"))
         return rows if all(isinstance(row, dict) for row in rows) else []
 
     @property
@@ -67,8 +67,7 @@ class VerdictSheet(NamedTuple):
     @property
     def paths(self) -> list[str]:
         """The paths outside, made visible."""
-        listed = self.document.get("path_violations")
-        return [show(path) for path in listed] if isinstance(listed, list) else []
+        return [show(path) for path in items_of(self.document.get("path_violations"))]
 
     def of(self, row: Document) -> RowDetails:
         """The record's facts about a row."""

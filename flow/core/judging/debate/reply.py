@@ -11,7 +11,7 @@ from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.model import RECOMMENDATIONS, SCALE, Position
 from flow.core.judging.debate.prompt import QUESTIONS, Others
 from flow.core.text.display import clip, visible
-from flow.startup.json import items_of, rows_of
+from flow.startup.json import items_of, rows_of, texts_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ def _disputes(rows: object, judge: int, wanted: Sequence[str]) -> tuple[Dispute,
 
 
 def _shares(rows: object, points: Mapping[str, str]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
-    texts = [row for row in items_of(rows) if isinstance(row, str)]
-    shares, unknown = debate_points.shared(texts, points)
+    shares, unknown = debate_points.shared(texts_of(rows), points)
     return shares, tuple(dict.fromkeys(safe_words(name, NUMBER_LIMIT) for name in unknown))
 
 
