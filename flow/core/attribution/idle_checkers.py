@@ -252,7 +252,7 @@ def _searched_by_find(folder: str, words: Sequence[str]) -> SearchedFolders | No
     program, option = (*words[act + 1 : act + 3], "", "")[:2]
     if not program or program in _FIND_ACTS or option == "-c":
         return None
-    first = next(n for n, word in enumerate(words) if word[0] in "-(!" and n)
+    first = next(n for n, word in enumerate(words) if n and word.startswith(("-", "(", "!")))
     names = option_values(words[first:act], "-name", "-name")
     if any(word not in (*_FIND_PLAIN, *names) for word in words[first:act]):
         return None

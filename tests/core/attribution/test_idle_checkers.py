@@ -86,6 +86,7 @@ SEARCHED = (
     ("! grep -f patterns src; ! egrep x a", [("grep", ("src",)), ("grep", ("a",))]),
     ("! grep -rn print", []),
     ("find src -name '*.sh' -exec bash -n {} +", [("bash", ("src",))]),
+    ("find '' -name '*.sh' -exec bash -n {} +", [("bash", (".",))]),
     ("cd web && find . -type f -name '*.json' -exec jq . {} +", [("jq", ("web",))]),
     ("find a b '(' -name x -o -name y ')' -exec own {} +", [("own", ("a", "b"))]),
     ("find src -newer x -exec own {} +", []),
