@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence, Outcome
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.goal.lifecycle import NonTerminal, Status, Terminal
-    from flow.core.goal.loaded import LoadedGoal, Seen
+    from flow.core.goal.loaded import LoadedGoal, Seen, TrustEntry
     from flow.core.goal.model import Goal
     from flow.core.sandbox import Sandbox
     from flow.core.stop.turns import RecordedTurn
@@ -345,45 +345,13 @@ class GoalNotes(Protocol):
         """Forget the note."""
 
 
-class TrustLine(Protocol):
-    """A line of the user's trust ledger."""
-
-    @property
-    def at(self) -> str:
-        """Time of the event (RFC 3339)."""
-
-    @property
-    def action(self) -> Literal["record", "revoke"]:
-        """Whether trust was given or taken back."""
-
-    @property
-    def how(self) -> str:
-        """By which command."""
-
-    @property
-    def said_from(self) -> str | None:
-        """From where it was said; None if nothing is on record of it."""
-
-    @property
-    def agent(self) -> str | None:
-        """The agent whose shell it was."""
-
-    @property
-    def digest(self) -> str:
-        """The digest of the contract."""
-
-    @property
-    def contract(self) -> Mapping[str, Any] | None:
-        """The contract."""
-
-
 class TrustRecord(Protocol):
     """The contracts that this user trusted, even where that was revoked since."""
 
-    def history(self, goal_id: str) -> Sequence[TrustLine]:
+    def history(self, goal_id: str) -> Sequence[TrustEntry]:
         """Every line that records trust in the goal, newest first."""
 
-    def recorded(self, goal_id: str) -> TrustLine | None:
+    def recorded(self, goal_id: str) -> TrustEntry | None:
         """The newest of them; None if there is none."""
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:

@@ -23,10 +23,11 @@ from flow.adapters.fs.state_folder import (
     show,
 )
 from flow.core.goal import ids
+from flow.core.goal.loaded import SPEAKER_KEYS, TrustEntry
 from flow.core.layout import DEFAULTS
 from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup import json, re
-from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,33 +46,6 @@ _BLOCK = 1 << 20
 _LONGEST_LINE = 8 << 20
 """Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
 _DIGEST = r"[0-9a-f]{64}"
-SPEAKER_KEYS = ("said_from", "agent", "agent_session")
-"""The keys of a line that name the speaker."""
-
-
-class TrustEntry(NamedTuple):
-    """One line of the ledger. ``contract`` is the trusted one; None in a ``revoke``."""
-
-    at: str
-    action: Literal["record", "revoke"]
-    repo: str
-    goal_id: str
-    digest: str
-    how: str
-    contract: Mapping[str, Any] | None
-    said_from: str | None = None
-    agent: str | None = None
-    agent_session: str | None = None
-    """The speaker (:mod:`flow.core.tool_calls.speaker`); None in lines of Flow 0.1.0."""
-
-    def to_document(self) -> dict[str, Any]:
-        """The entry as the JSON value of its line."""
-        unknown = [name for name in SPEAKER_KEYS if getattr(self, name) is None]
-        return {key: value for key, value in self._asdict().items() if key not in unknown}
-
-    def to_row(self) -> dict[str, Any]:
-        """Like :meth:`to_document`, without the contract: one row of a list."""
-        return {key: value for key, value in self.to_document().items() if key != "contract"}
 
 
 class TrustLedger:

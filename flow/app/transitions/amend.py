@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
-    from flow.app.ports import TrustLine
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.changes import Baseline
-    from flow.core.goal.loaded import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal, TrustEntry
     from flow.core.goal.model import Goal
 
 MOST_CHANGES = 200
@@ -50,8 +49,8 @@ class Basis(NamedTuple):
 
 def basis_of(
     loaded: LoadedGoal,
-    newest: TrustLine | None,
-    recorded: TrustLine | None,
+    newest: TrustEntry | None,
+    recorded: TrustEntry | None,
     digest_now: Callable[[Mapping[str, Any]], str],
     *,
     all_trusted: bool,

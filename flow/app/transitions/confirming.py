@@ -27,7 +27,7 @@ from flow.core.goal import ids
 from flow.core.text.display import names
 from flow.errors import FlowError
 from flow.startup.json import items_of
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,22 +36,11 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import Evaluated
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
-    from flow.core.goal.loaded import LoadedGoal
+    from flow.core.goal.loaded import LoadedGoal, TrustEntry
     from flow.core.goal.model import Criterion, Goal
 
 STARTS = ("flow goal create", "flow goal activate")
 """The commands whose trust is in the contract that a goal began with."""
-
-
-class TrustedContract(NamedTuple):
-    """A contract that this user trusted, from the trust ledger."""
-
-    at: str
-    how: str
-    said_from: str
-    agent: str
-    digest: str
-    contract: Mapping[str, Any]
 
 
 class ConfirmPort(OpenGoalsPort, GoalPort, ClosingPort, TrustingPort, Protocol):
@@ -211,14 +200,14 @@ def _judged_result(criterion: Criterion, body: Mapping[str, Any]) -> str:
 
 
 def contract_steps(
-    loaded: LoadedGoal, history: Sequence[TrustedContract], events: Sequence[Mapping[str, Any]]
+    loaded: LoadedGoal, history: Sequence[TrustEntry], events: Sequence[Mapping[str, Any]]
 ) -> tuple[tuple[ContractStep, ...], tuple[str, ...]]:
     """Each change of the contract since the start, and reasons why there may be more.
 
     From this user's own record of what was trusted, which no checkout can write; the run's events
     add who it was. What another user amended is known by the events alone.
     """
-    since: list[TrustedContract] = []
+    since: list[TrustEntry] = []
     begun = False
     for entry in history:
         since.append(entry)
@@ -229,43 +218,44 @@ def contract_steps(
     by_digest = {str(event.get("contract_sha256")): event for event in events}
     steps: list[ContractStep] = []
     for before, after in zip(since, since[1:], strict=False):  # noqa: RUF007
-        step = _contract_step(
-            before.contract, after.contract, after, by_digest.pop(after.digest, {})
-        )
+        step = _contract_step(before, after.contract, by_digest.pop(after.digest, {}), after)
         if step is not None:
             steps.append(step)
     known = {entry.digest for entry in since}
     steps += [_told_step(event) for digest, event in by_digest.items() if digest not in known]
-    now = loaded.goal.contract_document
     if since and since[-1].digest != loaded.contract:
         event = by_digest.get(loaded.contract, {})
         if not event:
-            unsigned = TrustedContract("", "nothing on record says how", "", "", "", now)
-            step = _contract_step(since[-1].contract, now, unsigned, {})
+            step = _contract_step(since[-1], loaded.goal.contract_document, {}, None)
             steps += [step] if step is not None else []
     gaps = [] if begun else [_unknown_start(since)]
     return tuple(sorted(steps, key=lambda step: step.at or "~")), tuple(gaps)
 
 
-def _unknown_start(since: Sequence[TrustedContract]) -> str:
+def _unknown_start(since: Sequence[TrustEntry]) -> str:
     first = f"; the first one known is of {since[0].at} ({since[0].how})" if since else ""
     return f"the contract that the goal began with is not on your own record{first}"
 
 
 def _contract_step(
-    old: Mapping[str, Any], new: Mapping[str, Any], entry: TrustedContract, event: Mapping[str, Any]
+    before: TrustEntry,
+    contract: Mapping[str, Any] | None,
+    event: Mapping[str, Any],
+    entry: TrustEntry | None,
 ) -> ContractStep | None:
+    """The step to ``contract``, which ``entry`` trusts; None if that changes nothing."""
     from flow.core.amendment.changes import changes, overall
     from flow.core.amendment.trust_diff import difference
 
+    old, new = before.contract or {}, contract or {}
     lines = difference(old, new)
     if not lines:
         return None
     return ContractStep(
-        entry.at or str(event.get("at") or ""),
+        (entry and entry.at) or str(event.get("at") or ""),
         str(event.get("by") or ""),
-        entry.how,
-        entry.said_from or str(event.get("said_from") or ""),
+        entry.how if entry is not None else "nothing on record says how",
+        (entry and entry.said_from) or str(event.get("said_from") or ""),
         overall(changes(old, new)),
         tuple(lines),
         str(event.get("reason") or ""),
@@ -338,26 +328,19 @@ def _changed(
     return number, beside
 
 
-def _trusted_contracts(port: ConfirmPort, goal_id: str) -> list[TrustedContract]:
+def _trusted_contracts(port: ConfirmPort, goal_id: str) -> Sequence[TrustEntry]:
     """Every contract of the goal that this user trusted, newest first."""
     try:
-        given = port.trust_ledger.history(goal_id)
+        return port.trust_ledger.history(goal_id)
     except FlowError:  # it cannot be used: then nothing is trusted, and that is said
-        return []
-    return [
-        TrustedContract(
-            each.at, each.how, each.said_from or "", each.agent or "", each.digest, each.contract
-        )
-        for each in given
-        if each.contract is not None
-    ]
+        return ()
 
 
 def _trust_ground(
-    loaded: LoadedGoal, port: ConfirmPort, history: Sequence[TrustedContract]
+    loaded: LoadedGoal, port: ConfirmPort, history: Sequence[TrustEntry]
 ) -> TrustGround:
     trusted, why = port.trusted(loaded)
     entry = next((one for one in history if one.digest == loaded.contract), None)
     if entry is None:
         return TrustGround(trusted, why)
-    return TrustGround(trusted, why, entry.at, entry.how, entry.said_from, entry.agent)
+    return TrustGround(trusted, why, entry.at, entry.how, entry.said_from or "", entry.agent or "")
