@@ -5,6 +5,7 @@ Pure strings; every path is relative to the top level.
 
 from __future__ import annotations
 
+FOLDER = ".flow"
 GOALS = ".flow/goals"
 RUNS = ".flow/runs"
 BASELINE = "baseline.json"
@@ -51,6 +52,8 @@ WORK = f"{RUNS}/.work"
 """Folder in which outputs grow until they are published; nothing in it is evidence."""
 DEFAULTS = ".flow/defaults.goal.yaml"
 """The checkout's defaults, taken into every new goal."""
+SCHEMA = ".flow/goal.schema.json"
+"""The goal's JSON Schema, for editors."""
 EVENTS = "/events.jsonl"
 GOAL_SUFFIX = ".goal.yaml"
 GOAL_DIGESTS = "goals/"
@@ -86,6 +89,35 @@ VERDICT_LIMIT = 8 << 20
 """Bytes: the largest ``last-verdict.json``; it repeats the texts of a goal, escaped."""
 BASELINE_LIMIT = 16 << 20
 """Bytes: the largest ``baseline.json``; about 140,000 paths."""
+
+
+def written_by_flow(path: str) -> bool:
+    """Whether a path below ``.flow/`` is one of Flow's own files, by its name.
+
+    All else there is a person's or a program's, like any other file of the checkout.
+    """
+    folder, _, name = path.rpartition("/")
+    if f"{path}/".startswith(f"{RUNS}/") or path in (SCHEMA, DEFAULTS):
+        return True
+    if is_temporary(name):
+        return folder in (FOLDER, GOALS, SCORES)
+    return goal_of(path) is not None or (folder == SCORES and is_card(name))
+
+
+def is_temporary(name: str) -> bool:
+    """Whether ``name`` is one that Flow gives to a file before renaming it."""
+    rest = name.removeprefix(TEMP_PREFIX)
+    return name != rest and len(rest) == TEMP_DIGITS and not rest.strip("0123456789abcdef")
+
+
+def is_card(name: str) -> bool:
+    """Whether a name looks like ``<skill>-<YYYYMMDD-HHMMSS>[-<number>].json``."""
+    parts = name.removesuffix(".json").split("-")
+    if not name.endswith(".json") or not name.isascii():
+        return False
+    digits = [len(part) if part.isdigit() else 0 for part in parts]
+    again = digits[-3:-1] == [8, 6] and digits[-1] > 0 and len(parts) > 3
+    return again or (digits[-2:] == [8, 6] and len(parts) > 2)
 
 
 def goal_file(goal_id: str) -> str:

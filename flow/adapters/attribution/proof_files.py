@@ -26,6 +26,7 @@ from flow.core.evidence.proof import LineCount, ProofFile
 from flow.core.evidence.proof_settings import named_in_settings
 from flow.core.evidence.proof_tables import HARMLESS_KEYS, HOME
 from flow.core.evidence.proof_words import watched
+from flow.core.layout import written_by_flow
 from flow.core.masked_exit.programs import FILTERS
 from flow.core.masked_exit.shell import commands, fed_programs
 from flow.errors import FlowError
@@ -236,7 +237,8 @@ class _Checkout:
     def _below(self, path: str) -> str | None:
         inside = path.startswith(self._top + os.sep)
         rel = path[len(self._top) + 1 :] if inside else ""
-        return rel if rel and rel.split("/", 1)[0] not in (".git", ".flow") else None
+        counted = rel and rel.split("/", 1)[0] != ".git" and not written_by_flow(rel)
+        return rel if counted else None
 
 
 def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:

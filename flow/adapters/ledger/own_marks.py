@@ -10,8 +10,8 @@ from flow.adapters.user_state.written_files import (
     with_plain_ends,
 )
 from flow.core.boundary.changes import REGULAR, with_replaced
-from flow.core.boundary.rules import is_temporary, own_files
-from flow.core.layout import journal_base
+from flow.core.boundary.rules import own_files
+from flow.core.layout import is_temporary, journal_base
 from flow.errors import FlowError
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Literal

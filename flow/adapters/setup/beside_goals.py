@@ -9,6 +9,7 @@ from flow.adapters.fs import files
 from flow.adapters.git.run import git
 from flow.adapters.setup.file_edits import EXCLUDE
 from flow.core import layout
+from flow.core.layout import SCHEMA
 from flow.errors import FlowError, GitError, RefusedError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.find import Repo
 
-SCHEMA = ".flow/goal.schema.json"
 """A copy, since an installation's path belongs to one machine."""
 IGNORED = f"{layout.RUNS}/"
 """The line of ``.gitignore`` that ``flow init`` adds."""

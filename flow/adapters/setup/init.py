@@ -11,7 +11,7 @@ from flow.adapters.git.repository import current_branch
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.process.own_program import own_program
 from flow.adapters.setup import git_hook, hosts, settings_edit
-from flow.adapters.setup.beside_goals import IGNORED, SCHEMA, ignores_runs, names_runs
+from flow.adapters.setup.beside_goals import IGNORED, ignores_runs, names_runs
 from flow.adapters.setup.example_goal import EXAMPLE, example
 from flow.adapters.setup.file_edits import (
     AS_IT_SHOULD_BE,
@@ -24,6 +24,7 @@ from flow.adapters.setup.file_edits import (
 from flow.adapters.setup.json import JsonFile
 from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
+from flow.core.layout import SCHEMA
 from flow.core.setting_keys import KEYS, STOP_HOOK
 from flow.core.settings import DEFAULT
 from flow.core.text.display import counted, is_utf8, visible

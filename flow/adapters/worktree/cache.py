@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.worktree.clean_files import Stamps
 
-_MAGIC = b"flow-worktree-cache-8\n"
+_MAGIC = b"flow-worktree-cache-9\n"
 _MODE_AT = STAMPS_SIZE - 4
 _MODES = ("100644", "100755", "120000", GITLINK)
 _GONE, _LINK = len(_MODES), _MODES.index(LINK)

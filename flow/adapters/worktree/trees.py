@@ -7,6 +7,7 @@ from flow.adapters.git.run import git, usable
 from flow.adapters.worktree.cache import Table
 from flow.core.boundary.by_products import tree_digest
 from flow.core.boundary.changes import ContentState, PathChange
+from flow.core.layout import written_by_flow
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     names.
     """
 
-_OWN = b".flow/"
-_COUNTED = b".flow/rubrics/"
-_RULES = b".flow/runners.yaml"
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
@@ -129,10 +127,8 @@ def _raw_entries(output: bytes) -> Iterable[tuple[bytes, ContentState | None, st
 
 
 def _counted(path: bytes, prefix: bytes) -> bool:
-    """Whether a path is part of a change set: Flow's own are not, people's files below it are."""
-    if prefix or not path.startswith(_OWN):
-        return True
-    return path.startswith(_COUNTED) or path == _RULES
+    """Whether a path is part of a change set: Flow's own files at the top level are not."""
+    return bool(prefix) or not path.startswith(b".flow/") or not written_by_flow(text_of(path))
 
 
 def text_of(path: bytes) -> str:

@@ -19,6 +19,7 @@ from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.core.boundary.changes import FOLDER, ContentState
+from flow.core.layout import written_by_flow
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -38,9 +39,7 @@ _DEEP = 3
 """Levels of untracked folders after which the rest is listed at once: git is called once a level.
 """
 
-_OWN = b".flow"
-_OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
-"""Paths of people's own files below Flow's folder."""
+_OWN = b".flow/"
 
 
 class Walk:
@@ -106,8 +105,6 @@ class Walk:
         self._folders = set(table.folders)
         for path in self._tracked:
             add_parents(self._folders, path)
-        if not prefix:
-            self._folders.discard(_OWN)  # Flow's own folder is not walked, except people's
         self._entered: set[bytes] | None = None
         """The folders above ``files`` and ``others``, once they are asked for."""
         self._seen: set[bytes] = set()
@@ -226,7 +223,7 @@ class Walk:
             if path in self._folders:
                 inside.append(path + b"/")
             else:
-                self._odd_folder(path, odd, inside)
+                self._odd_folder(path, odd)
         for path in look.files:
             self._meet(path)
         return inside
@@ -244,7 +241,7 @@ class Walk:
 
     def _meet(self, path: bytes) -> None:
         """Examine a file whose stamps are not known."""
-        if self._aside(path):
+        if self._is_own(path) or self._aside(path):
             return
         if path in self._table or path in self._tracked:
             self._add(path)
@@ -258,28 +255,33 @@ class Walk:
         if at is not None:
             self._renamed[path if self.prefix + path else b"./"] = at
 
-    def _odd_folder(self, path: bytes, odd: list[bytes], inside: list[bytes]) -> None:
+    def _odd_folder(self, path: bytes, odd: list[bytes]) -> None:
         """Sort a folder without tracked files."""
-        if not self.prefix and path in (b".git", _OWN):
-            if path == _OWN:
-                self._own_counted(inside)
-        elif path.rpartition(b"/")[2] == b".git":
+        if (not self.prefix and path == b".git") or self._is_own(path + b"/"):
+            return
+        if not self.prefix and (path + b"/").startswith(_OWN) and self._own_alone(path):
+            return  # git need not be asked about it
+        if path.rpartition(b"/")[2] == b".git":
             self._nested(path)
         elif path in self._gitlinks:
             self._submodule(path, odd)
         else:
             odd.append(path)
 
-    def _own_counted(self, inside: list[bytes]) -> None:
-        for path in _OWN_COUNTED:
-            try:
-                status = os.lstat(self._top + path)
-            except FileNotFoundError:
-                continue
-            if stat.S_ISDIR(status.st_mode):
-                inside.append(path + b"/")
-            else:
-                self._meet(path)
+    def _is_own(self, path: bytes) -> bool:
+        """Whether Flow itself writes this file, or all below this folder (with a ``/``)."""
+        at_top = not self.prefix and path.startswith(_OWN)
+        return at_top and written_by_flow(os.fsdecode(path))
+
+    def _own_alone(self, folder: bytes) -> bool:
+        """Whether a folder holds no file but Flow's own."""
+        waiting = [folder]
+        while waiting:
+            for path, is_folder in self._scan(waiting.pop()):
+                if not is_folder:
+                    return False
+                waiting.append(path)
+        return True
 
     def _aside(self, path: bytes) -> bool:
         """Whether ``path`` is a file ``.git``, which is then handled.
@@ -382,16 +384,19 @@ class Walk:
                 self._list(current, files, folders)
 
     def _scan(self, folder: bytes) -> list[tuple[bytes, bool]]:
-        """The paths in a folder, and whether each is a folder."""
+        """The paths in a folder that are not Flow's own, and whether each is a folder."""
         try:
             with os.scandir(self._top + folder) as entries:
-                return [
+                met = [
                     (folder + b"/" + entry.name, entry.is_dir(follow_symlinks=False))
                     for entry in entries
                 ]
         except OSError as error:
             self._unreadable(folder, error)
             return []
+        if self.prefix or not (folder + b"/").startswith(_OWN):
+            return met
+        return [each for each in met if not self._is_own(each[0] + b"/" * each[1])]
 
     def _add(self, path: bytes, *, ignored: bool = False) -> None:
         try:

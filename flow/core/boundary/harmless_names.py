@@ -98,7 +98,10 @@ _COLLECTED = frozenset(("py", "go"))
 """Endings that pytest and go collect in every folder except ``_NOT_COLLECTED``."""
 _NOT_COLLECTED = frozenset(("build", "dist"))
 
-_FLOWS = (".flow/", ".claude/", "skills/judge/rubrics/", "skills/judge/judge-config.json")
+_FLOWS = (
+    ".flow/goals/", ".flow/defaults.", ".flow/rubrics/", ".flow/runners.yaml", ".claude/",
+    "skills/judge/rubrics/", "skills/judge/judge-config.json",
+)  # fmt: skip
 """Files of a checkout that Flow itself reads."""
 
 

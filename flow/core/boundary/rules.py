@@ -21,12 +21,16 @@ from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.harmless_names import is_harmless
 from flow.core.layout import (
+    FOLDER,
+    GOALS,
     PLUGIN_SCORES,
     REPORTS_DIR,
-    TEMP_DIGITS,
-    TEMP_PREFIX,
+    SCORES,
+    is_card,
+    is_temporary,
     journal_base,
     named_journal,
+    written_by_flow,
 )
 from flow.core.text.display import names
 from flow.errors import Fault, in_file
@@ -37,7 +41,6 @@ if TYPE_CHECKING:
 
 _ENVIRONMENTS = (".venv", "venv", ".env", "env")
 """Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
-_WRITTEN_BY_PEOPLE = (".flow/rubrics/", ".flow/runners.yaml/")
 
 
 class Violation(NamedTuple):
@@ -87,7 +90,7 @@ class OwnFiles:
 
     All three folders are the ones pinned at activation: no setting in a checkout may open a path
     later. Reports also count in the default folder, and scorecards in ``skills/judge/scores``;
-    everything below ``.flow/`` is left out elsewhere.
+    Flow's own files below ``.flow/`` are left out elsewhere.
 
     The temporary files of a killed or running process are no change either. ``journal`` is the
     goal's ``scope.journal``; it counts if it is in the journal folder. The content must be recorded
@@ -155,7 +158,7 @@ class OwnFiles:
         folder, last = path[:at], path[at:]
         if folder in self._reports and (is_temporary(last) or _is_report(last)):
             return True
-        if folder in self._scores and (is_temporary(last) or _is_card(last)):
+        if folder in self._scores and (is_temporary(last) or is_card(last)):
             return True
         if not path.startswith(self._folder):
             return False
@@ -196,15 +199,9 @@ def own_files(
     )
 
 
-def _is_flows_own(path: str) -> bool:
-    """Whether the path is in Flow's own folder and not one of the files that people write there."""
-    return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_WRITTEN_BY_PEOPLE)
-
-
-def is_temporary(name: str) -> bool:
-    """Whether ``name`` is one that Flow gives to a file before renaming it."""
-    rest = name.removeprefix(TEMP_PREFIX)
-    return name != rest and len(rest) == TEMP_DIGITS and not rest.strip("0123456789abcdef")
+def _holds_flows_own(path: str) -> bool:
+    """Whether the path is one of Flow's own files, or a folder with such."""
+    return path in (FOLDER, GOALS, SCORES) or written_by_flow(path)
 
 
 def _is_report(name: str) -> bool:
@@ -224,16 +221,6 @@ def _is_date(text: str) -> bool:
     return [len(part) for part in day] == [4, 2, 2] and all(
         part.isascii() and part.isdigit() for part in day
     )
-
-
-def _is_card(name: str) -> bool:
-    """Whether a name looks like ``<skill>-<YYYYMMDD-HHMMSS>[-<number>].json``."""
-    parts = name.removesuffix(".json").split("-")
-    if not name.endswith(".json") or not name.isascii():
-        return False
-    digits = [len(part) if part.isdigit() else 0 for part in parts]
-    again = digits[-3:-1] == [8, 6] and digits[-1] > 0 and len(parts) > 3
-    return again or (digits[-2:] == [8, 6] and len(parts) > 2)
 
 
 def check_patterns(patterns: Iterable[object], key: str, *, file: str | None = None) -> list[Fault]:
@@ -320,7 +307,7 @@ class PathRules(NamedTuple):
             return reason
         if change.real == "":
             return "a symlink leads out of the repository"
-        if _is_flows_own(change.real):
+        if _holds_flows_own(change.real):
             return "a symlink leads into Flow's own folder"
         # The target of a new symlink is not changed; a path behind a symlink is at its target.
         itself = change.worktree is not None and change.worktree.mode == LINK

@@ -22,6 +22,7 @@ from flow.core.evidence.proof_tables import (
     TEST_FOLDERS,
     TOOL_FOLDERS,
 )
+from flow.core.layout import written_by_flow
 from flow.core.masked_exit.programs import MAKES, SEARCHERS, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
 from flow.core.masked_exit.runner_words import package_script
@@ -542,12 +543,14 @@ def _chosen_folder(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 def joined_path(folder: str, word: str) -> str | None:
-    """``word`` as a path below the top level; None if it leads outside or into Flow's folder."""
+    """``word`` as a path below the top level; None if it leads outside or to a file of Flow's."""
     if word.startswith(("/", "~")):
         return None
     path = posixpath.normpath(posixpath.join(folder, word))
     first = path.split("/", 1)[0]
-    if first in ("..", ".git", ".flow") or (has_wildcard(path) and why_not(path) is not None):
+    if first in ("..", ".git") or written_by_flow(path):
+        return None
+    if has_wildcard(path) and why_not(path) is not None:
         return None
     return path
 

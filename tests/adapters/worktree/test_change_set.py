@@ -517,7 +517,7 @@ CASES = [
     Case("Flow's folder with tracked rubrics", write(".flow/runs/x"), before=rubrics_in_base),
     Case(
         "tracked rubrics changed",
-        do(write(".flow/goals/x"), write(".flow/rubrics/r.yaml", "worse\n")),
+        do(write(".flow/goals/x.goal.yaml"), write(".flow/rubrics/r.yaml", "worse\n")),
         {".flow/rubrics/r.yaml"},
         before=rubrics_in_base,
     ),
@@ -798,7 +798,14 @@ CASES = [
     Case("new link to nowhere outside", link("src/out", "/nonexistent/x"), {"src/out"}),
     Case("new link into the git directory", link("src/hooks", "../.git/hooks"), {"src/hooks"}),
     Case("new link to a denied folder", link("src/s", "../secrets"), {"src/s"}),
-    Case("new link into Flow's folder", link("src/f", "../.flow/x"), {"src/f"}, allowed=()),
+    Case("new link to Flow's folder", link("src/f", "../.flow"), {"src/f"}, allowed=()),
+    Case(
+        "new link to a file of Flow's",
+        link("src/f", "../.flow/goals/a.goal.yaml"),
+        {"src/f"},
+        allowed=(),
+    ),
+    Case("new link into Flow's folder", link("src/f", "../.flow/x"), inside={"src/f"}),
     Case("new link to the rubrics", link("src/r", "../.flow/rubrics"), inside={"src/r"}),
     Case("new link within", link("src/other.py", "app.py"), inside={"src/other.py"}),
     Case("new link elsewhere", link("docs/l", "guide.md"), {"docs/l"}),
@@ -869,7 +876,21 @@ CASES = [
     ),
     # What does not count
     Case(
-        "Flow's own folder", do(write(".flow/goals/a.goal.yaml"), write(".flow/runs/r/x"), commit)
+        "Flow's own files",
+        do(
+            *map(
+                write,
+                (
+                    ".flow/goals/a.goal.yaml",
+                    ".flow/goals/.flow-tmp-0123456789abcdef01",
+                    ".flow/runs/r/x",
+                    ".flow/goal.schema.json",
+                    ".flow/defaults.goal.yaml",
+                    ".flow/scores/code-20260102-030405.json",
+                ),
+            ),
+            commit,
+        ),
     ),
     Case("rubrics count", write(".flow/rubrics/r.yaml"), {".flow/rubrics/r.yaml"}),
     Case("rules of runners count", write(".flow/runners.yaml", RUNNERS), {".flow/runners.yaml"}),
@@ -878,7 +899,23 @@ CASES = [
         do(write(".flow/runners.yaml", RUNNERS), commit),
         {".flow/runners.yaml"},
     ),
-    Case("no other file of that name", do(write(".flow/runners.yaml.old"), commit)),
+    Case(
+        "what Flow does not write counts below its folder, too",
+        do(write(".flow/checks/run.sh"), write(".flow/goals/x.py"), write(".flow/scores/x.json")),
+        {".flow/checks/run.sh", ".flow/goals/x.py", ".flow/scores/x.json"},
+    ),
+    Case("and once committed", do(write(".flow/x.py"), commit), {".flow/x.py"}),
+    Case(
+        "a folder with the name of a goal's file",
+        write(".flow/goals/a.goal.yaml/x.py"),
+        {".flow/goals/a.goal.yaml/x.py"},
+    ),
+    Case(
+        "a tracked script in Flow's folder changed",
+        write(".flow/checks/run.sh", "exit 0\n"),
+        {".flow/checks/run.sh"},
+        before=do(write(".flow/checks/run.sh"), commit),
+    ),
     Case(
         "committed rubrics count",
         do(write(".flow/rubrics/r.yaml"), commit),
@@ -887,7 +924,7 @@ CASES = [
     Case("Flow's folder as a link", link(".flow", "OUTER"), {".flow"}),
     Case(
         "the rubrics as a link",
-        do(write(".flow/goals/a"), link(".flow/rubrics", "OUTER")),
+        do(write(".flow/goals/a.goal.yaml"), link(".flow/rubrics", "OUTER")),
         {".flow/rubrics"},
     ),
     Case("journals", do(write(".decisions/issue-4.md"), write(".decisions/session-2026-01-02.md"))),

@@ -32,6 +32,7 @@ FILES = {
     "pkg/__init__.py": "",
     "pkg/mod.py": "print('ok')\n",
     "pyproject.toml": '[project]\nname = "demo"\nversion = "1"\n',
+    ".flow/checks/run.sh": "exit 0\n",
     ".gitignore": ".flow/runs/\n.venv/\n*.cfg\n",
 }
 
@@ -77,6 +78,7 @@ def lines(done: Ran) -> list[str]:
 
 
 TABLE = [
+    ("sh .flow/checks/run.sh", ".flow/checks/run.sh", "exit 0 # changed\n"),
     ("sh tests/../run.sh", "run.sh", "#!/bin/sh\nexit 0 # changed\n"),
     ("./run.sh", "run.sh", "#!/bin/sh\nexit 0 # changed\n"),
     ("sh tools/check; true", "tools/check", "exit 0\n"),

@@ -104,6 +104,22 @@ def test_an_agent_that_edits_the_test_does_not_get_its_goal_achieved(work: GitRe
     assert any("tests/test_add.py (modified)" in text for text in held["limitations"])
 
 
+def test_a_script_in_flows_folder_is_protected_like_any_other(repo: GitRepo) -> None:
+    repo.commit("checks", **{".flow/checks/add.py": TEST})
+    text = TEXT.replace("tests/test_add.py", ".flow/checks/add.py")
+    start(
+        repo, text.replace('protected_paths: ["tests/**"]', 'protected_paths: [".flow/checks/**"]')
+    )
+    honest(repo)
+    assert evaluate(repo).status == 0
+    repo.write(".flow/checks/add.py", "assert True\n")
+    assert evaluate(repo).status == 3  # outside of its paths
+    flow(repo, "goal", "amend", "greet", "--allow", ".flow/checks/**", "--yes")
+    done = evaluate(repo)
+    assert done.status == 4
+    assert ".flow/checks/add.py" in done.json["reason"]
+
+
 def test_the_same_without_the_lock_was_achieved(repo: GitRepo) -> None:
     start(repo, TEXT.replace('  protected_paths: ["tests/**"]\n', ""))
     cheat(repo)
