@@ -16,7 +16,7 @@ from flow.adapters.process.outcome import Exit, read_exit, signal_name
 from flow.adapters.process.output import END
 from flow.adapters.process.tree import CANNOT_FOLLOW
 from flow.adapters.verification.supervisor import CommandPlan, discard_outputs
-from flow.adapters.verification.variables import limitation, sorted_out
+from flow.adapters.verification.variables import limitation, sorted_out, untranslated
 from flow.adapters.verification.watchdog import Watchdog
 from flow.app.ports import CheckResult, RawOutput
 from flow.core.text.display import visible
@@ -121,6 +121,7 @@ def _environment(environ: Mapping[str, str]) -> _Environment:
     changing, named = sorted_out(env)
     for name in changing:
         del env[name]
+    changing += untranslated(env)
     removed = tuple(sorted((*hijacking, *map(visible, changing))))
     return _Environment(env, removed, (limitation(list(map(visible, named))),) if named else ())
 

@@ -14,7 +14,7 @@ from flow.core.attribution.rules import matches_whole
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, MutableMapping
 
 
 class Variable(NamedTuple):
@@ -138,6 +138,25 @@ def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
             continue
         (named if _consists(words, variable.stays) else removed).append(name)
     return removed, sorted(named)
+
+
+def untranslated(env: MutableMapping[str, str]) -> list[str]:
+    """Let programs print the messages of their sources, whatever language the user reads.
+
+    That make ran nothing is known by its words alone. All else of a locale (characters, order,
+    figures) stays. Returns the names that were removed.
+    """
+    locale = env.get("LC_ALL") or env.get("LC_MESSAGES") or env.get("LANG") or "C"
+    language = locale.partition(".")[0].partition("_")[0]
+    if not env.get("LANGUAGE") and language in ("C", "POSIX", "en"):
+        return []
+    removed = ["LANGUAGE"]
+    if env.get("LC_ALL"):
+        env["LANG"] = env["LC_ALL"]
+        removed += [name for name in env if name.startswith("LC_")]
+    removed = [name for name in removed if env.pop(name, "")]
+    env["LC_MESSAGES"] = "C"
+    return removed
 
 
 def _consists(words: list[str], forms: tuple[str, ...]) -> bool:

@@ -567,6 +567,45 @@ def test_what_says_where_something_lies_is_left_alone(scene: Scene) -> None:
     assert (result.environment_removed, result.limitations) == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"LANG": "de_DE.UTF-8"}, {"LANG": "de_DE.UTF-8", "LC_MESSAGES": "C"}),
+        ({"LC_ALL": "C.UTF-8", "LANGUAGE": "de"}, {"LANG": "C.UTF-8", "LC_MESSAGES": "C"}),
+        (
+            {"LC_ALL": "fr_FR.UTF-8", "LC_CTYPE": "C", "LANG": "C"},
+            {"LANG": "fr_FR.UTF-8", "LC_MESSAGES": "C"},
+        ),
+        (
+            {"LC_MESSAGES": "ja_JP", "LC_TIME": "en_GB.UTF-8"},
+            {"LC_MESSAGES": "C", "LC_TIME": "en_GB.UTF-8"},
+        ),
+        ({"LANG": "en_US.UTF-8", "LC_TIME": "de_DE"}, {"LANG": "en_US.UTF-8", "LC_TIME": "de_DE"}),
+        ({"LC_ALL": "C"}, {"LC_ALL": "C"}),
+        ({}, {}),
+    ],
+)
+def test_programs_print_no_translated_messages(
+    scene: Scene, given: dict[str, str], wanted: dict[str, str]
+) -> None:
+    names = {name for name in scene.environ if name.startswith(("LC_", "LANG"))}
+    for name in names:
+        del scene.environ[name]
+    scene.environ.update(given)
+    result, output = scene.one("env | grep -E '^(LANG|LC_)' | sort")
+    assert output is not None
+    assert output.decode().split() == sorted(f"{name}={value}" for name, value in wanted.items())
+    assert set(result.environment_removed) <= set(given)
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/share/locale/de/LC_MESSAGES/make.mo"), reason="German")
+def test_an_idle_make_says_so_in_english(scene: Scene) -> None:
+    (scene.top / "Makefile").write_text("test:\n")
+    scene.environ.update({"LC_ALL": "C.UTF-8", "LANGUAGE": "de"})
+    _, output = scene.one("make test")
+    assert output == b"make: Nothing to be done for 'test'.\n"
+
+
 def test_every_row_says_why_and_by_what_source() -> None:
     assert all(variable.why and variable.source for variable in VARIABLES)
     assert len({variable.name for variable in VARIABLES}) == len(VARIABLES)
