@@ -114,12 +114,16 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
     goals, broken = port.summaries()
     try:
         if states:
-            return overview.choose_open(goals, port.branch(), states).id
-        return overview.choose_goal(goals, port.branch()).id
+            meant = overview.choose_open(goals, port.branch(), states)
+        else:
+            meant = overview.choose_goal(goals, port.branch())
     except FlowError:
         if broken:  # it may be the one: never taken for absent
             raise broken[0] from None
         raise
+    if broken and meant.status in TERMINAL:  # likewise: nothing that can be read is open
+        raise broken[0]
+    return meant.id
 
 
 def _refuse_elsewhere(port: ViewPort, goal_id: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import scene
+from tests.support import run_helper, scene
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +72,27 @@ def test_a_waiting_goal_beside_an_active_one_is_not_passed_over(repo: GitRepo) -
     done = scene.flow(repo, "goal", "resume", "--json")
 
     assert (done.status, done.json["goal_id"]) == (0, "other")
+
+
+@pytest.mark.parametrize(
+    "words", [("goal", "status"), ("goal", "evaluate"), ("trust", "check"), ("trust", "record")]
+)
+def test_no_closed_goal_is_meant_while_another_cannot_be_read(
+    repo: GitRepo, words: tuple[str, ...]
+) -> None:
+    begin(repo, "greet", "other")
+    assert scene.flow(repo, "goal", "clear", "other", "--yes").status == 0
+    repo.write(".flow/goals/greet.goal.yaml", "metadata: [\n")
+
+    done = scene.flow(repo, *words)
+
+    assert done.status == 2, done
+    assert "greet.goal.yaml" in done.stderr
+    assert done.stdout == ""
+    assert scene.flow(repo, "goal", "status", "other").status == 0
+    checked = run_helper("flow-goal-trust.sh", "check", cwd=repo.path)
+    assert (checked.status, checked.stdout) == (1, "TRUSTED=no\n")
+    assert "greet.goal.yaml" in checked.stderr
 
 
 def test_a_goal_of_another_branch_is_not_meant(repo: GitRepo) -> None:
