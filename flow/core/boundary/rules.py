@@ -39,6 +39,8 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+_STEERING = (f"{FOLDER}/rubrics/", f"{FOLDER}/runners.yaml/")
+"""Below Flow's folder: people's files that steer what Flow decides."""
 _ENVIRONMENTS = (".venv", "venv", ".env", "env")
 """Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
 
@@ -204,6 +206,11 @@ def _holds_flows_own(path: str) -> bool:
     return path in (FOLDER, GOALS, SCORES) or written_by_flow(path)
 
 
+def _is_beside_goals(path: str) -> bool:
+    """Whether the path is below ``.flow/``, which no goal has to allow, and does not steer Flow."""
+    return path.startswith(f"{FOLDER}/") and not f"{path}/".startswith(_STEERING)
+
+
 def _is_report(name: str) -> bool:
     """Whether a name looks like ``users-api-2025-01-15.1.md``."""
     head, _, number = name.removesuffix(".md").rpartition(".")
@@ -321,7 +328,7 @@ class PathRules(NamedTuple):
         if pattern is not None:
             return f"denied by {pattern!r}"
         if allow and self.allowed and self.allowed.first(name, folder=folder) is None:
-            return "not in allowed_paths"
+            return None if _is_beside_goals(path) else "not in allowed_paths"
         return None
 
     def opens(self, change: PathChange) -> bool:

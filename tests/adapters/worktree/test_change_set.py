@@ -900,20 +900,27 @@ CASES = [
         {".flow/runners.yaml"},
     ),
     Case(
-        "what Flow does not write counts below its folder, too",
+        "what Flow does not write below its folder is a change like any other, but never outside",
         do(write(".flow/checks/run.sh"), write(".flow/goals/x.py"), write(".flow/scores/x.json")),
-        {".flow/checks/run.sh", ".flow/goals/x.py", ".flow/scores/x.json"},
+        inside={".flow/checks/run.sh", ".flow/goals/x.py", ".flow/scores/x.json"},
     ),
-    Case("and once committed", do(write(".flow/x.py"), commit), {".flow/x.py"}),
+    Case("and once committed", do(write(".flow/x.py"), commit), inside={".flow/x.py"}),
+    Case(
+        "and may be denied",
+        do(write(".flow/checks/run.sh"), write(".flow/x.py")),
+        {".flow/checks/run.sh"},
+        inside={".flow/x.py"},
+        denied=(".flow/checks/**",),
+    ),
     Case(
         "a folder with the name of a goal's file",
         write(".flow/goals/a.goal.yaml/x.py"),
-        {".flow/goals/a.goal.yaml/x.py"},
+        inside={".flow/goals/a.goal.yaml/x.py"},
     ),
     Case(
         "a tracked script in Flow's folder changed",
         write(".flow/checks/run.sh", "exit 0\n"),
-        {".flow/checks/run.sh"},
+        inside={".flow/checks/run.sh"},
         before=do(write(".flow/checks/run.sh"), commit),
     ),
     Case(
