@@ -12,6 +12,7 @@ import binascii
 
 from flow.core.secrets.values import LEAST
 from flow.startup import re
+from flow.startup.functools import lru_cache
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -38,12 +39,19 @@ def variants(secrets: Iterable[bytes]) -> Iterator[Variant]:
     """All forms of the values, starting with the longest value."""
     distinct = {value for value in secrets if len(value) >= LEAST}
     for value in sorted(distinct, key=lambda v: (-len(v), v)):
-        yield from _variant_pieces(_plain_variants(value))
-        for before in range(3):
-            yield from _variant_pieces(_base64_atoms(value, before), _NEW_LINE)
-        digits = [_hex_digit(c) for c in binascii.b2a_hex(value)]
-        yield from _variant_pieces(digits, _NEW_LINE, cases=True)
-        yield from _escaped(value)
+        yield from _variants_of(value)
+
+
+@lru_cache(maxsize=512)
+def _variants_of(value: bytes) -> tuple[Variant, ...]:
+    """The forms of one value, which every text of a command is searched for."""
+    digits = [_hex_digit(c) for c in binascii.b2a_hex(value)]
+    return (
+        *_variant_pieces(_plain_variants(value)),
+        *(v for at in range(3) for v in _variant_pieces(_base64_atoms(value, at), _NEW_LINE)),
+        *_variant_pieces(digits, _NEW_LINE, cases=True),
+        *_escaped(value),
+    )
 
 
 def may_hold(text: bytes, secrets: Iterable[bytes]) -> bool:
