@@ -20,7 +20,7 @@ from hypothesis import settings as hypothesis_settings
 from flow.adapters.verification.variables import VARIABLES
 from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES
 from tests.support import GitRepo, effort, heap
-from tests.support.guard import Guard
+from tests.support.guard import Guard, stamp
 from tests.support.made_once import replay
 from tests.support.made_once.stage import Stage
 
@@ -248,44 +248,54 @@ def replays(request: pytest.FixtureRequest) -> bool:
     return request.path.parts[TESTS_DEPTH] in REPLAYED
 
 
-@pytest.fixture(autouse=True)
-def _watched() -> Iterator[None]:
-    """A look at the real home and the project after the test and all it undoes."""
-    guard.begin()
-    yield
-    problems = guard.changes()
-    if problems:
-        pytest.fail("; ".join(problems), pytrace=False)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Look at the real home and the project after the test and all it undoes."""
+    try:
+        return (yield)
+    finally:
+        if problems := guard.changes():
+            pytest.fail("; ".join(problems), pytrace=False)
 
 
 @pytest.fixture(autouse=True)
 def home(
-    _watched: None,
-    _homes: str,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
+    _homes: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
-    """A home for this test alone, beside ``tmp_path``; its name changes as that one's does.
+    """A home with git's identity in it and nothing else, beside ``tmp_path``.
 
-    git's identity is in its ``.gitconfig``, not in ``GIT_*`` variables, which Flow removes.
+    That is in its ``.gitconfig``, not in ``GIT_*`` variables, which Flow removes. A test that
+    leaves it as it was, as most do, leaves it to the next one.
     """
-    kept = f"{_homes}/{next(_numbers)}"
-    folder = f"{_homes}/now" if replays(request) else kept
-    make_folder(folder, kept)
-    file = os.open(f"{folder}/.gitconfig", os.O_WRONLY | os.O_CREAT, 0o666)
-    os.write(file, GIT_CONFIG)  # each test has one: four calls are as few as will do
-    os.close(file)
+    folder = f"{_homes}/now"
+    if look_at(folder) != _made.get(folder):
+        make_folder(folder, f"{_homes}/{next(_numbers)}")
+        file = os.open(f"{folder}/.gitconfig", os.O_WRONLY | os.O_CREAT, 0o666)
+        os.write(file, GIT_CONFIG)
+        os.close(file)
+        _made[folder] = look_at(folder)
     monkeypatch.setenv("HOME", folder)
     monkeypatch.setenv("FLOW_STATE_DIR", f"{folder}/flow-state")
     # A criterion's pytest needs none of the plugins here; to load them takes longer than it does.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    if folder == kept:
+    if not replays(request):
         yield Path(folder)
         return
     beside = request.getfixturevalue("tmp_path")
     with replay.places(beside, Path(folder), monkeypatch=monkeypatch):
         yield Path(folder)
-    os.rename(folder, kept)
+
+
+_made: dict[str, object] = {}
+"""A home as it was made."""
+
+
+def look_at(home: str) -> object:
+    """What changes in a home that a test has used."""
+    try:
+        return (os.listdir(home), stamp(home), stamp(f"{home}/.gitconfig"))
+    except OSError:
+        return ()
 
 
 @pytest.fixture
@@ -314,6 +324,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out a test whose programs are missing; in CI that is a failure."""
     # Coverage holds a lock while it takes down a thread's lines. A process that is forked just
     # then by another thread (the judges of a debate) waits for it for ever: no thread is traced.
+    guard.begin()
     threading.settrace(None)  # type: ignore[arg-type]
     for marker in item.iter_markers("needs_tool"):
         for name in marker.args:
