@@ -66,31 +66,33 @@ def test_the_corpus_is_large() -> None:
     assert len(TOKENS) + len(SETTINGS) >= 120
 
 
+AROUND = [
+    ("", ""),
+    ("a line\n", "\nanother\n"),
+    ('{"x": "', '"}'),
+    ("x=", "; y"),
+    ("\x1b[31m", "\x1b[0m"),
+    # In a long text those anchors are looked for that begin with the bytes of its words.
+    (" " * 3000, ""),
+]
+
+
 @pytest.mark.parametrize("name", TOKENS)
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", ""),
-        ("a line\n", "\nanother\n"),
-        ('{"x": "', '"}'),
-        ("x=", "; y"),
-        ("\x1b[31m", "\x1b[0m"),
-    ],
-    ids=["alone", "line", "json", "setting", "coloured"],
-)
-def test_a_token_is_masked(name: str, before: str, after: str) -> None:
+def test_a_token_is_masked(name: str) -> None:
     kind, token = TOKENS[name]
-    found = redact(f"{before}{token}{after}".encode())
-    assert found.data.decode() == before + placeholder(kind).decode() + after
-    assert found.counts == {kind: 1}
+    for before, after in AROUND:
+        found = redact(f"{before}{token}{after}".encode())
+        assert found.data.decode() == before + placeholder(kind).decode() + after
+        assert found.counts == {kind: 1}
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_what_stands_in_a_setting_is_masked(name: str) -> None:
     kind, before, secret, after = SETTINGS[name]
-    found = redact(f"first {before}{secret}{after} last".encode())
-    assert found.data.decode() == f"first {before}{placeholder(kind).decode()}{after} last"
-    assert found.counts == {kind: 1}
+    for first, last in (("first ", " last"), ("", ""), (" " * 3000, "")):
+        found = redact(f"{first}{before}{secret}{after}{last}".encode())
+        assert found.data.decode() == f"{first}{before}{placeholder(kind).decode()}{after}{last}"
+        assert found.counts == {kind: 1}
 
 
 KEYED = ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential"] + [
@@ -102,13 +104,13 @@ KEYED += [f"{w}{j}key" for w in ["signing", "shared", "encryption", "master"] fo
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper, str.title], ids=["low", "up", "title"])
-@pytest.mark.parametrize("name", KEYED)
-def test_each_name_in_each_case_is_enough_by_itself(name: str, case: Callable[[str], str]) -> None:
+def test_each_name_in_each_case_is_enough_by_itself(case: Callable[[str], str]) -> None:
     """Nothing else in the text has a pattern looked for."""
     value = "aB3x" + "Yz7Kq" * 4
-    for before in (b"", b" " * 3000):  # a short text is looked through in another way
-        found = redact(before + f"{case(name)}={value}".encode())
-        assert found.data == before + case(name).encode() + b"=" + placeholder("assignment")
+    for name in map(case, KEYED):
+        for before in (b"", b" " * 3000):  # a short text is looked through in another way
+            found = redact(before + f"{name}={value}".encode())
+            assert found.data == before + name.encode() + b"=" + placeholder("assignment")
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper, str.title, str.swapcase])
@@ -136,7 +138,7 @@ def test_a_border_at_any_byte_of_a_token_changes_nothing(name: str) -> None:
     lead = b"some words before it " * 3
     data = lead + token.encode() + b" and after it " + b"word " * 900
     whole = lead + placeholder(kind) + b" and after it " + b"word " * 900
-    step = max(1, len(token) // sizes(short=10, long=60))
+    step = max(1, len(token) // sizes(short=6, long=60))
     first = len(lead) - 2 + [*TOKENS].index(name) % step  # other bytes of each of a kind
     for cut in range(first, len(lead) + len(token) + 3, step):
         assert streamed(data, [cut]) == (whole, {kind: 1}), cut
@@ -147,7 +149,7 @@ def test_a_border_at_any_byte_of_a_token_changes_nothing(name: str) -> None:
 def test_a_border_at_any_byte_of_a_setting_changes_nothing(name: str) -> None:
     kind, before, secret, after = SETTINGS[name]
     data = f"{before}{secret}{after}".encode()
-    step = sizes(short=3, long=1)
+    step = sizes(short=5, long=1)
     for cut in range([*SETTINGS].index(name) % step, len(data), step):
         assert streamed(data + b" " * 5000, [cut])[1] == {kind: 1}, cut
 
@@ -167,19 +169,11 @@ ROWS = [f"{before}{secret}{after}" for _, before, secret, after in SETTINGS.valu
 def test_all_of_it_in_chunks_of_a_size(size: int) -> None:
     rows = [token for _, token in TOKENS.values()]
     data = "\n".join([*rows, *ROWS, *samples.ORDINARY.values()]).encode()
-    if size < 64:
+    if size < sizes(short=1000, long=64):
         data = data[: 300 * size + sizes(short=4400, long=6000)]
     whole = redact(data)
-    first = sizes(short=max(size, 3000), long=size)  # until REACH nothing is told
+    first = sizes(short=max(size, 4000), long=size)  # until REACH nothing is told
     assert streamed(data, range(first, len(data), size)) == whole
-
-
-@pytest.mark.parametrize("data", [token for _, token in TOKENS.values()] + ROWS)
-def test_a_long_text_is_searched_for_what_a_short_one_is(data: str) -> None:
-    """In a short one each anchor is looked for, in a long one those that begin with its bytes."""
-    found = redact(data.encode())
-    assert found.counts
-    assert redact(b" " * 3000 + data.encode()) == (b" " * 3000 + found.data, found.counts)
 
 
 KNOWN = {
@@ -232,9 +226,6 @@ def encodings(value: str) -> dict[str, str]:
     return found
 
 
-WAYS = list(encodings("x"))
-
-
 def traces(value: str, masked: bytes) -> str:
     """What of a value is still there, in whatever encoding; at most the borders of base64."""
     decoded = [masked.decode("utf-8", "replace")]
@@ -252,21 +243,20 @@ def traces(value: str, masked: bytes) -> str:
     return ""
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_known_value_is_masked_however_it_is_written(name: str, way: str) -> None:
+def test_a_known_value_is_masked_however_it_is_written(name: str) -> None:
     value = KNOWN[name]
-    text = encodings(value)[way].encode()
-    found = redact(b"here: " + text + b" :there", [value.encode()])
-    assert found.counts[secrets_redact.KNOWN] >= 1
-    assert traces(value, found.data) == ""
-    assert found.data.startswith(b"here: ")
-    assert found.data.endswith(b" :there")
-    if not way.startswith("base64"):
-        assert found == (
-            b"here: " + placeholder(secrets_redact.KNOWN) + b" :there",
-            {secrets_redact.KNOWN: 1},
-        )
+    for way, text in encodings(value).items():
+        found = redact(f"here: {text} :there".encode(), [value.encode()])
+        assert found.counts[secrets_redact.KNOWN] >= 1, way
+        assert traces(value, found.data) == "", way
+        assert found.data.startswith(b"here: "), way
+        assert found.data.endswith(b" :there"), way
+        if not way.startswith("base64"):
+            assert found == (
+                b"here: " + placeholder(secrets_redact.KNOWN) + b" :there",
+                {secrets_redact.KNOWN: 1},
+            ), way
 
 
 @pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
@@ -286,16 +276,15 @@ def test_a_known_value_is_masked_in_utf_16(name: str, order: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_border_inside_a_known_value_changes_nothing(name: str, way: str) -> None:
+def test_a_border_inside_a_known_value_changes_nothing(name: str) -> None:
     value = KNOWN[name]
-    data = b"here: " + encodings(value)[way].encode() + b" :there" + b"." * 5000
-    whole = redact(data, [value.encode()])
     step = sizes(short=13, long=3)
-    first = 4 + ([*KNOWN].index(name) + WAYS.index(way)) % step
-    for cut in range(first, len(data) - 4990, step):
-        assert streamed(data, [cut], [value.encode()]) == whole
+    for first, (way, text) in enumerate(encodings(value).items(), [*KNOWN].index(name)):
+        data = f"here: {text} :there".encode() + b"." * 5000
+        whole = redact(data, [value.encode()])
+        for cut in range(4 + first % step, len(data) - 4990, step):
+            assert streamed(data, [cut], [value.encode()]) == whole, (way, cut)
 
 
 @pytest.mark.slow
@@ -314,12 +303,12 @@ def test_all_but_the_end_of_a_known_value_is_looked_at_once(name: str) -> None:
 @pytest.mark.parametrize("size", [300, 3499, 3500, 3508, sizes(short=5000, long=20_000)])
 def test_a_long_value_is_one_secret(size: int) -> None:
     value = MAKE.of(samples.ALNUM, size).encode()
-    for text in (value, base64.b64encode(b"ab" + value), value.hex().encode()):
-        data = b"<" + text + b">" + b" " * 5000
-        found = redact(data, [value])
-        assert found.counts == {secrets_redact.KNOWN: 1}
-        assert len(found.data) < 5040
-        assert streamed(data, range(1000, len(data), 1000), [value]) == found
+    texts = (value, base64.b64encode(b"ab" + value), value.hex().encode())
+    data = b"".join(b"<" + text + b">" + b" " * 5000 for text in texts)
+    found = redact(data, [value])
+    assert found.counts == {secrets_redact.KNOWN: 3}
+    assert [len(part) < 40 for part in found.data.split()] == [True] * 3
+    assert streamed(data, range(1000, len(data), 1000), [value]) == found
 
 
 def test_secrets_that_overlap_are_masked_to_the_last_byte() -> None:
@@ -413,32 +402,32 @@ def test_an_anchor_anywhere_in_a_long_text_calls_for_its_shape(seed: int) -> Non
         assert index._finder(number - size if known else number) in finders, (before, anchor)
 
 
-@pytest.mark.parametrize("shape", [s for s in shapes() if s.lead is not None], ids=lambda s: s.kind)
-def test_an_anchor_stands_as_near_to_the_beginning_of_a_match_as_is_said(
-    shape: SecretShape,
-) -> None:
+def test_an_anchor_stands_as_near_to_the_beginning_of_a_match_as_is_said() -> None:
     """However a match looks: every one has an anchor in it, no further than ``lead`` behind it."""
-    lead = shape.lead or 0
-    anchors = (CLASSES,) if shape.classes else shape.anchors
-    size = max(map(len, anchors))
-    made, parsed = random.Random(shape.pattern), _parser.parse(shape.pattern)
-    for _ in range(sizes(short=20, long=500)):
-        match = _sample(parsed, made)[: lead + size]
-        begin = match.translate(shape.classes) if shape.classes else match
-        begin = begin.lower() if shape.folded else begin
-        assert any(0 <= begin.find(anchor) <= lead for anchor in anchors), match
+    for shape in shapes():
+        if shape.lead is None:
+            continue
+        anchors = (CLASSES,) if shape.classes else shape.anchors
+        size = max(map(len, anchors))
+        made, parsed = random.Random(shape.pattern), _parser.parse(shape.pattern)
+        for _ in range(sizes(short=20, long=500)):
+            match = _sample(parsed, made)[: shape.lead + size]
+            begin = match.translate(shape.classes) if shape.classes else match
+            begin = begin.lower() if shape.folded else begin
+            assert any(0 <= begin.find(a) <= shape.lead for a in anchors), (shape.kind, match)
 
 
 EDGED = [line.split() for line in FORMED.strip().splitlines() if re.search(r"<[0-9]+>", line)]
 
 
-@pytest.mark.parametrize("row", EDGED, ids=lambda row: row[1])
-def test_the_edge_of_a_word_is_where_a_pattern_begins(row: list[str]) -> None:
+def test_the_edge_of_a_word_is_where_a_pattern_begins() -> None:
     """As many bytes ago as the pattern before it is long, so that each of its texts can match."""
-    edge = re.search(r"<([0-9]+)>", row[3])
-    assert edge
-    width = int(edge[1])
-    assert _parser.parse(row[3][: edge.start()]).getwidth() == (width, width)
+    assert EDGED
+    for row in EDGED:
+        edge = re.search(r"<([0-9]+)>", row[3])
+        assert edge, row
+        width = int(edge[1])
+        assert _parser.parse(row[3][: edge.start()]).getwidth() == (width, width), row
 
 
 def test_classes_are_of_letters() -> None:
@@ -578,7 +567,7 @@ def test_no_pattern_looks_further_than_is_held_back() -> None:
 @cache
 def every_pattern() -> list[tuple[bytes, _parser.SubPattern]]:
     """All patterns that are ever compiled, those of unusual known values too, and parsed."""
-    odd = ["\\" * 40 + "x", "😀" * 600, "\n" * 600, "'" * 500, '&"<' * 300]
+    odd = ["\\" * 40 + "x", "😀" * 300, "\n" * 300, "'" * 300, '&"<' * 100]
     table = shapes()
     found = [shape.pattern for shape in table]
     found += [secrets_redact.run_step(shape) for shape in table if shape.run]
@@ -721,7 +710,7 @@ HOSTILE = {
 
 CPU = 4.0
 """Seconds of CPU time for a MiB: ten times what the worst of them takes."""
-HOSTILE_SIZE = sizes(short=1 << 18, long=1 << 20)
+HOSTILE_SIZE = sizes(short=1 << 17, long=1 << 20)
 """Bytes of each text: many times what a pattern reads, and what is searched together."""
 
 
@@ -750,11 +739,10 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"), [(n, e) for e, names in NAMES.items() for n in names.split()]
-)
-def test_which_names_look_secret(name: str, expected: bool | None) -> None:
-    assert secret_name(name) is expected
+@pytest.mark.parametrize("expected", NAMES)
+def test_which_names_look_secret(expected: bool | None) -> None:
+    names = NAMES[expected].split()
+    assert [name for name in names if secret_name(name) is not expected] == []
 
 
 @pytest.mark.parametrize(
