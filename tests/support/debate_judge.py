@@ -8,14 +8,17 @@ judge (``assess``); what fits first is said. ``verify`` repeats ``assess`` where
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from tests.support.judges.scripted import install, steps_code, text_of
+from tests.support.judges.scripted import install, plan_step, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+TURN = re.compile(rb"You are Judge (\d+) (?:evaluating|in debate round (\d+))")
 PROGRAM = """\
 prompt=$(cat; echo .) # with its line ends
 rest=${prompt#You are Judge } judge=- turn=other
@@ -31,7 +34,7 @@ echo "$judge/$turn" >>"$folder/calls"
 printf %s "${prompt%.}" >"$folder/prompt-$judge-$turn.txt"
 case $turn in
     debate*) kinds="$turn,debate" ;;
-    verify) kinds=verify,assess ;;
+    verify) kinds=verify,assess+ ;;
     *) kinds=$turn ;;
 esac
 IFS=,
@@ -43,6 +46,25 @@ done
 echo null
 exit 9
 """
+
+
+def _twin(
+    folder: Path, prompt: bytes, _: Mapping[str, str]
+) -> tuple[list[str], Callable[[], object]]:
+    """The same as the program does."""
+    judge, turn = "-", "other"
+    if found := TURN.match(prompt):
+        judge, turn = found[1].decode(), f"debate {found[2].decode()}" if found[2] else "assess"
+        if turn == "assess" and b"BEGIN draft of Judge" in prompt:
+            turn = "verify"
+
+    def keep() -> None:
+        with (folder / "calls").open("a") as calls:
+            calls.write(f"{judge}/{turn}\n")
+        (folder / f"prompt-{judge}-{turn}.txt").write_bytes(prompt)
+
+    more = {"verify": ["assess+"], "assess": [], "other": []}.get(turn, ["debate"])
+    return [name for kind in (turn, *more) for name in (f"{judge}-{kind}", kind)], keep
 
 
 def reply(
@@ -85,22 +107,24 @@ class DebateJudges:
 
     def __init__(self, folder: Path, home: Path, **settings: Any) -> None:
         self.folder = folder
-        install(folder, home, PROGRAM, settings)
+        install(folder, home, PROGRAM, _twin, settings)
         self.says({})
 
     def says(self, plan: dict[str, Any]) -> None:
         """Plan steps (``{"reply": ..., "raw": ..., "exit": ...}``) or replies; forget the calls.
 
-        What steps can hold, too, is told by ``judges.scripted.steps_code``.
+        What steps can hold, too, is told by ``judges.scripted.plan_step``.
         """
         (self.folder / "calls").unlink(missing_ok=True)
         shutil.rmtree(self.folder / "plan", ignore_errors=True)
         (self.folder / "plan").mkdir()
         for name, said in plan.items():
             step = {"reply": said} if "criteria" in said else said
-            code = f'if [ "$turn" = verify ]; then\n{steps_code(step, _verified(step))}fi\n'
             file = self.folder / "plan" / name.replace("/", "-")
-            file.write_text(code + steps_code(step, text_of(step)))
+            verified = _verified(step)
+            plan_step(file, step, verified if name.endswith("verify") else text_of(step))
+            if name.endswith("assess"):
+                plan_step(file.with_name(f"{file.name}+"), step, verified)
 
     @property
     def calls(self) -> list[str]:

@@ -10,9 +10,10 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from tests.support.judges.scripted import install, steps_code, text_of
+from tests.support.judges.scripted import install, plan_step, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 PROGRAM = """\
@@ -23,6 +24,20 @@ cat "$FLOW_JUDGE_SCHEMA" >"$folder/schema-$number.json"
 [ -e "$folder/plan/$number" ] && . "$folder/plan/$number"
 . "$folder/plan/last"
 """
+
+
+def _twin(
+    folder: Path, prompt: bytes, env: Mapping[str, str]
+) -> tuple[tuple[str, str], Callable[[], object]]:
+    """The same as the program does."""
+    number = sum(1 for _ in folder.glob("prompt-*.txt"))
+
+    def keep() -> None:
+        (folder / f"prompt-{number}.txt").write_bytes(prompt)
+        shutil.copyfile(env["FLOW_JUDGE_SCHEMA"], folder / f"schema-{number}.json")
+
+    return (str(number), "last"), keep
+
 
 Row = tuple[str, str, list[str]]
 """Criterion id, status, quotes."""
@@ -49,21 +64,21 @@ class GoalJudge:
 
     def __init__(self, folder: Path, home: Path, **settings: Any) -> None:
         self.folder = folder
-        install(folder, home, PROGRAM, settings)
+        install(folder, home, PROGRAM, _twin, settings)
         self.says()
 
     def says(self, *steps: dict[str, Any]) -> None:
         """Plan the answers of the next calls and forget the earlier ones.
 
-        What steps can hold is told by ``judges.scripted.steps_code``.
+        What steps can hold is told by ``judges.scripted.plan_step``.
         """
         for old in (*self.folder.glob("prompt-*.txt"), *self.folder.glob("schema-*.json")):
             old.unlink()
         shutil.rmtree(self.folder / "plan", ignore_errors=True)
         (self.folder / "plan").mkdir()
-        codes = [steps_code(step, text_of(step)) for step in steps or [{"exit": 9}]]
-        for name, code in (*enumerate(codes), ("last", codes[-1])):
-            (self.folder / "plan" / str(name)).write_text(code)
+        planned = steps or ({"exit": 9},)
+        for name, step in (*enumerate(planned), ("last", planned[-1])):
+            plan_step(self.folder / "plan" / str(name), step, text_of(step))
 
     def answers(self, *replies: dict[str, Any]) -> None:
         """Plan usable replies."""

@@ -23,6 +23,7 @@ from flow.adapters.chain import event_log
 from flow.adapters.contracts import strict_yaml
 from flow.adapters.git import run as git_run
 from flow.adapters.ledger import reader
+from tests.support.judges.scripted import answers_here
 from tests.support.start import Ran
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def run_main(
             with (
                 _environment({"FLOW_PYTHON": sys.executable, **(env or {})}),
                 _interpreter(),
+                answers_here(),
                 chdir(cwd),
                 _streams(given.fileno(), out.fileno(), err.fileno()),
             ):
