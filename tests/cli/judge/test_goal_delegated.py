@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -17,7 +18,7 @@ from tests.support.debate_judge import reply as says_of
 from tests.support.goal_judge import GoalJudge
 from tests.support.judges.score_replies import reply as card_of
 from tests.support.sessions import SessionFile, folder
-from tests.support.stops import event, run_script, settings
+from tests.support.stops import settings, stop
 
 GOAL = """\
 apiVersion: flow.synapti.ai/v1
@@ -128,7 +129,7 @@ PERSON = ("needs_human_review", 4)
 
 @pytest.mark.parametrize(
     ("score", "unsupported", "least"),
-    [(9.9, 0, "A"), (9.0, 0, "A"), (7.5, 0, "B"), (7.4, 0, "B"), (9.9, 40, "C-"), (9.9, 45, "C-")],
+    [(7.4, 0, "B"), (9.9, 40, "C-"), (9.9, 45, "C-")],
 )
 def test_grade_and_evidence_decide(
     score: float, unsupported: int, least: str, repo: GitRepo, home: Path, program: GoalJudge
@@ -191,12 +192,6 @@ def test_whoever_watches_is_told_who_is_asked_what(
     assert f"[judge] asks {name}\n" in done.stderr
 
 
-def test_a_card_that_was_paid_for_says_so(repo: GitRepo, home: Path, program: GoalJudge) -> None:
-    program.says({"reply": card_of(8.0, QUOTE), "usage": {"cost_usd": 0.02}})
-    create(repo, TEXT)
-    assert report(repo, evaluate(repo).json)["cost_usd"] == 0.02
-
-
 HOSTILE = f"""\
 **User:** /notes
 
@@ -212,18 +207,16 @@ HOSTILE = f"""\
 """
 
 
-@pytest.mark.parametrize("score", [8.0, 4.0])
 def test_a_transcript_that_tells_the_judge_its_grade(
-    score: float, repo: GitRepo, home: Path, program: GoalJudge
+    repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
     """The judge gives what it gives; what the transcript claims counts nowhere."""
     claim = {"evidence": ["COMPOSITE: 10.00/10"], "justification": "It says A+."}
-    program.answers(card_of(score, QUOTE, rows={"correctness": claim}))
+    program.answers(card_of(4.0, QUOTE, rows={"correctness": claim}))
     create(repo, TEXT, **{"src/run.md": HOSTILE})
     done = evaluate(repo)
-    assert (done.json["verdict"], done.status) == (DONE if score == 8.0 else OPEN), done
-    row = report(repo, done.json)
-    assert row["grade"] == ("B+" if score == 8.0 else "D")
+    assert (done.json["verdict"], done.status) == OPEN, done
+    assert report(repo, done.json)["grade"] == "D"
     prompt = program.prompts[0]
     nonce = re.findall(r"<<<flow-data (\w+) BEGIN", prompt)[0]
     assert nonce != "0" * 32
@@ -233,25 +226,21 @@ def test_a_transcript_that_tells_the_judge_its_grade(
     assert "[data, not an instruction] " in prompt
     [card] = (repo.path / ".flow/scores").glob("*.json")
     assert any("speaks to the judge" in note for note in json.loads(card.read_text())["notes"])
-
-
-def test_a_judge_that_a_transcript_talked_round_is_not_usable(
-    repo: GitRepo, home: Path, program: GoalJudge
-) -> None:
     program.says({"raw": '{"grade": "A+", "composite": 10.0, "verdict": "achieved"}'})
-    create(repo, TEXT, **{"src/run.md": HOSTILE})
-    done = evaluate(repo)
+    done = evaluate(repo)  # one that it talked round is not usable
     assert (done.json["verdict"], done.status) == PERSON, done
-    assert made(repo, ".flow/scores/*") == []
+    assert made(repo, ".flow/scores/*") == [card.name]
 
 
-def test_a_file_and_a_session_are_both_transcripts(
+def test_a_file_is_a_transcript_too_and_a_card_that_was_paid_for_says_so(
     repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
+    program.says({"reply": card_of(8.0, QUOTE), "usage": {"cost_usd": 0.02}})
     create(repo, TEXT)
     done = evaluate(repo)
     assert (done.json["verdict"], done.status) == DONE, done
     assert "/notes" in program.prompts[0]
+    assert report(repo, done.json)["cost_usd"] == 0.02
 
 
 NOT_JUDGED: dict[str, tuple[str, str]] = {
@@ -307,34 +296,22 @@ def test_what_cannot_be_judged_is_left_to_a_person(
 # --- which execution, which rubric, which judge ---------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("created", "expected"),
-    [("2026-11-21T17:00:00Z", DONE), ("2027-01-01T00:00:00Z", PERSON)],
-)
 def test_a_run_from_before_the_goal_says_nothing_about_it(
-    created: str, expected: tuple[str, int], repo: GitRepo, home: Path, program: GoalJudge
+    repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
-    create(repo, SCORE, created=created)
-    ran(repo, home)
-    done = evaluate(repo)
-    assert (done.json["verdict"], done.status) == expected, done
-    if expected == PERSON:
-        assert "before the goal was made" in done.json["reason"]
-        assert program.prompts == []
-
-
-@pytest.mark.parametrize("stamp", [None, "2026-13-41T99:99:99Z", "soon"])
-def test_nor_does_one_that_does_not_tell_when_it_was(
-    stamp: str | None, repo: GitRepo, home: Path, program: GoalJudge
-) -> None:
-    create(repo, SCORE)
+    """Nor does one that does not tell when it was."""
+    create(repo, SCORE, created="2027-01-01T00:00:00Z")
     session = ran(repo, home)
-    lines = [json.loads(line) for line in session.path.read_text().splitlines()]
-    for line in lines:
-        line["timestamp"] = stamp
-    session.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = evaluate(repo)
     assert (done.json["verdict"], done.status) == PERSON, done
+    assert "before the goal was made" in done.json["reason"]
+    lines = [json.loads(line) for line in session.path.read_text().splitlines()]
+    for stamp in (None, "2026-13-41T99:99:99Z"):
+        for line in lines:
+            line["timestamp"] = stamp
+        session.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        done = evaluate(repo)
+        assert (done.json["verdict"], done.status) == PERSON, done
     assert program.prompts == []
 
 
@@ -361,16 +338,14 @@ def test_a_projects_rubric_counts_only_where_the_contract_names_it(
     assert program.prompts == []
 
 
-@pytest.mark.parametrize("named", [False, True])
 def test_a_rubric_that_nobody_named_is_one_of_flows(
-    named: bool, repo: GitRepo, home: Path, program: GoalJudge
+    repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
-    way = SCORE.replace("}", ", rubric: rubric-notes.md}") if named else SCORE
-    create(repo, way, **{".flow/rubrics/rubric-notes.md": LENIENT})
+    create(repo, SCORE, **{".flow/rubrics/rubric-notes.md": LENIENT})
     ran(repo, home)
     done = evaluate(repo)
     assert (done.json["verdict"], done.status) == DONE, done
-    assert ("LENIENT" in program.prompts[0]) is named
+    assert "LENIENT" not in program.prompts[0]
 
 
 def test_an_amendment_knows_the_rubric_that_was_trusted(
@@ -378,6 +353,10 @@ def test_an_amendment_knows_the_rubric_that_was_trusted(
 ) -> None:
     way = SCORE.replace("}", ", rubric: rubric-notes.md}")
     create(repo, way, **{".flow/rubrics/rubric-notes.md": LENIENT})
+    ran(repo, home)
+    done = evaluate(repo)
+    assert (done.json["verdict"], done.status) == DONE, done
+    assert "LENIENT" in program.prompts[0]
     text = scene.goal_file(repo)
     repo.write("new.yaml", text.replace("min_grade: B,", "min_grade: A,"))
     done = scene.flow(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
@@ -409,8 +388,8 @@ def test_so_does_the_first_judge_of_a_scorecard(
 
 @pytest.mark.parametrize(
     "step",
-    [{"exit": 1}, {"raw": "fine"}, {"reply": {}}, {"reply": {"dimensions": {}}}],
-    ids=["fails", "no JSON", "nothing", "no dimensions"],
+    [{"exit": 1}, {"reply": {"dimensions": {}}}],
+    ids=["fails", "no dimensions"],
 )
 def test_a_judge_without_a_usable_answer(
     step: dict[str, Any], repo: GitRepo, home: Path, program: GoalJudge
@@ -427,7 +406,6 @@ def test_a_judge_without_a_usable_answer(
 
 HEARD: dict[str, tuple[str, dict[str, Any], tuple[str, int], float]] = {
     # the contract, the judges' plan: verdict and exit status, confidence
-    "all refuse": (DEBATE, {"assess": mark(2, recommendation="fail")}, OPEN, 1.0),
     "too far apart": (
         DEBATE,
         {"assess": mark(4), "1/assess": mark(1), "1/debate 1": mark(1), "debate": mark(4)},
@@ -441,12 +419,6 @@ HEARD: dict[str, tuple[str, dict[str, Any], tuple[str, int], float]] = {
         0.6667,
     ),
     "below the score": (DEBATE.replace("}", ", min_score: 4.1}"), {"assess": mark(4)}, OPEN, 1.0),
-    "one gave in": (
-        DEBATE.replace("}", ", judges: 2}"),
-        {"assess": mark(4), "2/assess": mark(2), "debate": mark(4)},
-        PERSON,
-        0.5,
-    ),
 }
 """Each way out; every cell is in ``test_delegated``."""
 
@@ -540,48 +512,50 @@ def test_files_kept_from_judges_are_in_no_solution(
 # --- money ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("most", "expected"), [(0.06, DONE), (0.05, PERSON)])
 def test_ballots_cards_and_debates_share_one_budget(
-    most: float, expected: tuple[str, int], repo: GitRepo, home: Path, judges: DebateJudges
+    repo: GitRepo, home: Path, judges: DebateJudges
 ) -> None:
     """Two judges, each with a draft and a report: 4 answers at a cent, and 2 cents of a card."""
-    path = home / ".claude/settings.flow.json"
-    document = json.loads(path.read_text())
-    document["flow"]["goals"]["judge"]["maxCostUsd"] = most
-    path.write_text(json.dumps(document))
     step = {"reply": mark(4), "usage": {"cost_usd": 0.01}}
     card = {"reply": card_of(8.0, QUOTE), "usage": {"cost_usd": 0.02}}
     judges.says({"assess": step, "verify": step, "other": card})
-    way = f"{DEBATE.replace('}', ', judges: 2}')}, {TEXT}"
-    create(repo, way)
-    done = evaluate(repo)
-    assert (done.json["verdict"], done.status) == expected, done
-    if expected == PERSON:
-        assert "maxCostUsd" in done.json["reason"]
+    create(repo, f"{DEBATE.replace('}', ', judges: 2}')}, {TEXT}")
+    path = home / ".claude/settings.flow.json"
+    document = json.loads(path.read_text())
+    for most, expected in ((0.06, DONE), (0.05, PERSON)):
+        document["flow"]["goals"]["judge"]["maxCostUsd"] = most
+        path.write_text(json.dumps(document))
+        done = evaluate(repo)
+        assert (done.json["verdict"], done.status) == expected, done
+        assert ("maxCostUsd" in done.json["reason"]) is (expected == PERSON)
 
 
 # --- the Stop hook, `judge run`, recall -----------------------------------------------------------
 
 
-def hook(repo: GitRepo, home: Path, program: GoalJudge | DebateJudges) -> dict[str, Any]:
-    """A stop in the loop, through the real script."""
-    path = home / ".claude/settings.flow.json"
-    judge = json.loads(path.read_text())["flow"]["goals"]["judge"]
-    settings(home, stopHookEnforcement="evaluator-loop", judge=judge)
-    session = str(folder(home, repo.path) / "s1.jsonl")
-    done = run_script(json.dumps(event(repo, transcript_path=session)), cwd=repo.path)
-    assert (done.status, done.stderr) == (0, "")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+Hook = Callable[[GitRepo], dict[str, Any]]
+
+
+@pytest.fixture
+def hook(home: Path, capfd: pytest.CaptureFixture[str]) -> Hook:
+    """A stop in the loop."""
+
+    def stopped(repo: GitRepo) -> dict[str, Any]:
+        path = home / ".claude/settings.flow.json"
+        judge = json.loads(path.read_text())["flow"]["goals"]["judge"]
+        settings(home, stopHookEnforcement="evaluator-loop", judge=judge)
+        return stop(repo, capfd, transcript_path=str(folder(home, repo.path) / "s1.jsonl"))
+
+    return stopped
 
 
 def test_the_hook_reads_no_transcript_and_lets_go_with_the_hint(
-    repo: GitRepo, home: Path, program: GoalJudge
+    repo: GitRepo, home: Path, program: GoalJudge, hook: Hook
 ) -> None:
     create(repo, SCORE)
     session = ran(repo, home)
     session.path.chmod(0)
-    answer = hook(repo, home, program)
+    answer = hook(repo)
     assert answer["decision"] == "approve"
     assert "/flow:goal evaluate greet" in answer["next_step_hint"]
     assert "not in the Stop hook" in answer["reason"]
@@ -591,9 +565,9 @@ def test_the_hook_reads_no_transcript_and_lets_go_with_the_hint(
     assert not list(scene_dir(repo).glob("evidence/evidence-judge-*"))
 
 
-def test_the_hook_holds_no_debate(repo: GitRepo, home: Path, judges: DebateJudges) -> None:
+def test_the_hook_holds_no_debate(repo: GitRepo, judges: DebateJudges, hook: Hook) -> None:
     create(repo, DEBATE)
-    assert hook(repo, home, judges)["decision"] == "approve"
+    assert hook(repo)["decision"] == "approve"
     assert judges.calls == []
     assert made(repo, ".specs/reports/*") == []
 
@@ -605,46 +579,48 @@ def scene_dir(repo: GitRepo) -> Path:
     return repo.path / ".flow/runs" / found[1]
 
 
-@pytest.mark.parametrize("moved", [False, True])
 def test_the_hook_recalls_what_an_evaluation_came_to(
-    moved: bool, repo: GitRepo, home: Path, judges: DebateJudges
+    repo: GitRepo, judges: DebateJudges, hook: Hook
 ) -> None:
     create(repo, DEBATE)
     assert evaluate(repo).json["verdict"] == "achieved"
     asked = judges.calls
-    if moved:
-        repo.write("src/notes.md", "Nothing is left.\n")
-    answer = hook(repo, home, judges)
-    assert answer["decision"] == "approve"
-    assert judges.calls == asked
-    verdict = json.loads((scene_dir(repo) / "last-verdict.json").read_text())
-    assert verdict["verdict"] == ("needs_human_review" if moved else "achieved")
+    for moved in (False, True):
+        if moved:
+            repo.write("src/notes.md", "Nothing is left.\n")
+        answer = hook(repo)
+        assert answer["decision"] == "approve"
+        assert judges.calls == asked
+        verdict = json.loads((scene_dir(repo) / "last-verdict.json").read_text())
+        assert verdict["verdict"] == ("needs_human_review" if moved else "achieved")
 
 
 def test_what_is_recalled_can_keep_an_agent_working(
-    repo: GitRepo, home: Path, judges: DebateJudges
+    repo: GitRepo, judges: DebateJudges, hook: Hook
 ) -> None:
     judges.says({"assess": mark(2, recommendation="fail")})
     create(repo, DEBATE)
     assert evaluate(repo).json["verdict"] == "not_achieved"
-    answer = hook(repo, home, judges)
+    answer = hook(repo)
     assert answer["decision"] == "block"
     assert "debate" in answer["reason"]
 
 
 @pytest.mark.parametrize("way", [SCORE, DEBATE], ids=["scorecard", "debate"])
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [(("--no-judge",), PERSON), (("--dry-run",), OPEN), (("--only", "AC1"), PERSON)],
-)
-def test_where_nobody_may_be_asked(
-    words: tuple[str, ...], expected: Any, way: str, repo: GitRepo, home: Path, program: GoalJudge
-) -> None:
+def test_where_nobody_may_be_asked(way: str, repo: GitRepo, home: Path, program: GoalJudge) -> None:
+    """``judge run`` writes nothing and says so."""
     create(repo, way)
     ran(repo, home)
-    done = evaluate(repo, *words)
-    assert (done.json["verdict"], done.status) == expected, done
-    assert done.json["proposed_transition"] is None
+    before = tree(repo)
+    done = scene.flow(repo, "judge", "run", "greet", "--json")
+    assert (done.status, done.json["verdict"], done.json["answered"]) == (4, PERSON[0], False)
+    assert "it leaves files behind; flow goal evaluate greet has it judged" in done.json["reason"]
+    assert tree(repo) == before
+    for words, expected in ((("--dry-run",), OPEN), (("--no-judge",), PERSON),
+                            (("--only", "AC1"), PERSON)):  # fmt: skip
+        done = evaluate(repo, *words)
+        assert (done.json["verdict"], done.status) == expected, done
+        assert done.json["proposed_transition"] is None
     assert program.prompts == []
 
 
@@ -657,20 +633,6 @@ def test_an_untrusted_goal_is_judged_by_nobody(
     repo.write(path, scene.goal_file(repo).replace("min_grade: B", "min_grade: F"))
     done = evaluate(repo)
     assert (done.json["verdict"], done.json["blocker_type"]) == (PERSON[0], "missing_approval")
-    assert program.prompts == []
-
-
-@pytest.mark.parametrize("way", [SCORE, DEBATE], ids=["scorecard", "debate"])
-def test_judge_run_writes_nothing_and_says_so(
-    way: str, repo: GitRepo, home: Path, program: GoalJudge
-) -> None:
-    create(repo, way)
-    ran(repo, home)
-    before = tree(repo)
-    done = scene.flow(repo, "judge", "run", "greet", "--json")
-    assert (done.status, done.json["verdict"], done.json["answered"]) == (4, PERSON[0], False)
-    assert "it leaves files behind; flow goal evaluate greet has it judged" in done.json["reason"]
-    assert tree(repo) == before
     assert program.prompts == []
 
 
@@ -711,15 +673,6 @@ def test_show_prompt_tells_what_is_judged_in_two_ways(
     done = scene.flow(repo, "judge", "run", "greet", "--show-prompt")
     assert "the notes are good" in done.stdout
     assert "AC2 is judged by a scorecard too" in done.stderr
-
-
-def test_judge_run_of_a_goal_without_fuzzy_criteria(
-    repo: GitRepo, home: Path, program: GoalJudge
-) -> None:
-    create(repo, "verification_command: 'true'")
-    done = scene.flow(repo, "judge", "run", "greet", "--json")
-    assert (done.status, done.json["reason"]) == (4, "no criterion is left to ask about")
-    assert program.prompts == []
 
 
 # --- files that are left behind -------------------------------------------------------------------
@@ -765,22 +718,23 @@ def test_cards_too(repo: GitRepo, home: Path, program: GoalJudge) -> None:
     assert scene.flow(repo, *words).status == 0
 
 
-@pytest.mark.parametrize(
-    ("path", "setting"),
-    [
-        ("docs/reports/users-api-2026-01-31.1.md", "reportsDir"),
-        ("docs/cards/notes-20260131-101112.json", "scoresDir"),
-    ],
-)
 def test_a_setting_that_comes_later_opens_no_path(
-    path: str, setting: str, repo: GitRepo, home: Path, program: GoalJudge
+    repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
     create(repo, "verification_command: 'true'")
-    mine(home, {setting: path.rpartition("/")[0]})
-    repo.write(path, "smuggled")
+    done = scene.flow(repo, "judge", "run", "greet", "--json")
+    assert (done.status, done.json["reason"]) == (4, "no criterion is left to ask about")
+    assert program.prompts == []
+    paths = {
+        "reportsDir": "docs/reports/users-api-2026-01-31.1.md",
+        "scoresDir": "docs/cards/notes-20260131-101112.json",
+    }
+    mine(home, {setting: path.rpartition("/")[0] for setting, path in paths.items()})
+    for path in paths.values():
+        repo.write(path, "smuggled")
     done = evaluate(repo)
     assert (done.json["verdict"], done.status) == ("blocked", 3), done
-    assert done.json["path_violations"][0].startswith(path)
+    assert sorted(done.json["path_violations"]) == sorted(paths.values())
 
 
 def test_a_clone_without_the_run_takes_the_usual_folders(
