@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import cycle, islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,8 +43,13 @@ if TYPE_CHECKING:
 ERRORS = ("ENOSPC", "EIO", "EACCES")
 ERRORS_OF = {"openat": ("EMFILE", "EACCES", "ENOSPC", "EIO"), "flock": ("ENOLCK",)}
 READ_ERRORS = ("EIO",)
-SAMPLE = 2
+SAMPLE = 1
 """Trials for each command in the short form."""
+TURNS = ("KILL", "INT", "KILL", "ENOSPC", "KILL", "EIO", "KILL", "EACCES", "KILL", "EMFILE", "KILL")
+TURNS += ("ENOLCK", "KILL", "SHORT")
+"""Whose turn it is among the trials of a sample: each fault, and a kill every other time."""
+TRIES = 3
+"""How many calls a trial of a sample may choose: a run has now and then fewer than planned."""
 SMALL = ("/proposal.json", "/last-verdict.json", "/loop.json")
 STRAY_SECONDS = 60.0
 """What a killed command leaves ends by itself; how soon depends on the machine."""
@@ -418,22 +424,36 @@ def _plan(name: str, reads: bool) -> list[Job]:
     return _bench.plan(BY_NAME[name], reads=reads)
 
 
-def _run(job: Job) -> Outcome:
+def _run(jobs: Sequence[Job]) -> Outcome:
+    """The first of them that hits a call, or the last one."""
     assert _bench is not None
-    try:
-        return _bench.run(job)
-    except Exception as error:  # the scene could not be made or read: that is a finding too
-        return Outcome(job, True, (f"{type(error).__name__}: {error}",), "")
+    outcome = None
+    for job in jobs:
+        try:
+            outcome = _bench.run(job)
+        except Exception as error:  # the scene could not be made or read: that is a finding too
+            outcome = Outcome(job, True, (f"{type(error).__name__}: {error}",), "")
+        if outcome.hit:
+            break
+    assert outcome is not None
+    return outcome
 
 
-def sample(jobs: Sequence[Job], count: int, chance: random.Random) -> list[Job]:
-    """``count`` of a command's jobs: kills for one half, spread over the run, and other faults."""
-    kills = [job for job in jobs if job.fault == "KILL"]
-    others = [job for job in jobs if job.fault != "KILL"]
-    wanted = min(len(kills), (count + 1) // 2)
-    step = len(kills) / max(wanted, 1)
-    chosen = [kills[min(int((i + chance.random()) * step), len(kills) - 1)] for i in range(wanted)]
-    return chosen + chance.sample(others, min(count - len(chosen), len(others)))
+def sample(
+    jobs: Sequence[Job], turns: Sequence[str], chance: random.Random
+) -> list[tuple[Job, ...]]:
+    """For each fault in ``turns`` some of a command's jobs, of which the first that hits is meant.
+
+    The places of one fault are spread over the run; where it fits no call, others take its turn.
+    """
+    chosen = []
+    for fault in dict.fromkeys(turns):
+        fitting = [job for job in jobs if job.fault == fault] or list(jobs)
+        step = len(fitting) / turns.count(fault)
+        for part in range(turns.count(fault)):
+            among = fitting[int(part * step) : int((part + 1) * step)] or fitting
+            chosen.append(tuple(chance.sample(among, min(TRIES, len(among)))))
+    return chosen
 
 
 def trials(
@@ -454,12 +474,16 @@ def trials(
         workers, mp_context=get_context("fork"), initializer=_open_bench, initargs=(folder,)
     ) as pool:
         plans = list(pool.map(_plan, names := list(names), [reads] * len(names)))
-        jobs = []
+        jobs: list[tuple[Job, ...]] = []
+        turns = cycle(TURNS)
         for plan in plans:
             wanted = [job for job in plan if faults is None or job.fault in faults]
             if calls is not None:
                 wanted = [job for job in wanted if f"{job.call.name}:{job.call.number}" in calls]
-            jobs += wanted if count is None else sample(wanted, count, chance)
+            if count is None:
+                jobs += [(job,) for job in wanted]
+            elif wanted:
+                jobs += sample(wanted, list(islice(turns, count)), chance)
         found = []
         failed = 0
         for number, outcome in enumerate(pool.map(_run, jobs, chunksize=1), 1):
