@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,66 +27,79 @@ NOW = {
 }
 
 
-def begin(repo: GitRepo, home: Path, script: str, mode: str, command: str = COMMAND) -> GitRepo:
+BEFORE = {"passed": PASSES, "failed": FAILS}
+VACUOUS = "pytest() { bash check.sh %s vacuous; }; pytest"
+
+
+def begin(
+    repo: GitRepo, home: Path, script: str, mode: str, command: str = COMMAND, *more: str
+) -> GitRepo:
     repo.commit("start", **{"src/greet.txt": "give me that\n", ".gitignore": ".flow/runs/\n"})
     repo.write("check.sh", script)
     repo.commit("a check")
-    scene.create(repo, "greet", "--allow", "check.sh", criterion=command)
+    scene.create(repo, "greet", "--allow", "check.sh", *more, criterion=command)
     settings(home, stopHookEnforcement=mode, commandTimeoutSeconds=2)
     return repo
 
 
-@pytest.mark.parametrize("before", [FAILS, PASSES], ids=["failed before", "passed before"])
-@pytest.mark.parametrize("now", list(NOW))
-@pytest.mark.parametrize("mode", ["warn", "block", "evaluator-loop"])
-def test_what_was_shown_before_and_is_not_now(
-    before: str, now: str, mode: str, repo: GitRepo, home: Path, capfd: Capture
-) -> None:
-    script, words = NOW[now]
-    command = "AC1: says please :: pytest() { bash check.sh; }; pytest"
-    begin(repo, home, before, mode, command if now == "vacuous" else COMMAND)
+def branches(scripts: dict[str, str], argument: int) -> str:
+    """A script that does what one of its arguments says."""
+    cases = "".join(f"{name!r}) {script} ;;\n" for name, script in scripts.items())
+    return f'case "${argument}" in\n{cases}esac\n'
+
+
+def criterion(number: int, before: str, now: str) -> str:
+    command = VACUOUS % before if now == "vacuous" else f"bash check.sh {before} '{now}'"
+    return f"AC{number}: says please :: {command}"
+
+
+def test_what_was_shown_before_and_is_not_now(repo: GitRepo, home: Path, capfd: Capture) -> None:
+    first, *more = (
+        criterion(number, before, now)
+        for number, (before, now) in enumerate(itertools.product(BEFORE, NOW), 1)
+    )
+    words = [word for each in more for word in ("--criterion", each)]
+    begin(repo, home, branches(BEFORE, 1), "block", first, *words)
+    settings(home, stopHookEnforcement="block", commandTimeoutSeconds=2, jobs=2)
     stop(repo, capfd)
-    repo.write("check.sh", script)
+    repo.write("check.sh", branches({name: script for name, (script, _) in NOW.items()}, 2))
     answer = stop(repo, capfd)
     assert events(repo)[-1]["row"] == "proof_lost"
-    if mode == "warn":
-        assert answer["decision"] == "approve"
-        assert "a proof is lost" in answer["systemMessage"]
-        return
     assert answer["decision"] == "block"
-    assert words in answer["reason"]
-    assert "AC1 is undecided, it showed something before" in answer["reason"]
-    assert stop(repo, capfd)["decision"] == "block"  # not only once
+    for number, (_, told) in enumerate(itertools.product(BEFORE, NOW.values()), 1):
+        block = answer["reason"].partition(f"\nAC{number} is undecided, it showed something before")[2]
+        assert told[1] in block.partition("\nAC")[0], number
+    for mode in ("block", "evaluator-loop", "warn"):  # not only once
+        settings(home, stopHookEnforcement=mode, commandTimeoutSeconds=2, jobs=2)
+        answer = stop(repo, capfd)
+        assert events(repo)[-1]["row"] == "proof_lost"
+        assert answer["decision"] == ("approve" if mode == "warn" else "block")
+    assert "a proof is lost" in answer["systemMessage"]
 
 
-@pytest.mark.parametrize("now", [name for name in NOW if name != "ended by a signal"])
-def test_what_never_showed_anything_is_let_go(
-    now: str, repo: GitRepo, home: Path, capfd: Capture
-) -> None:
-    command = "AC1: says please :: pytest() { bash check.sh; }; pytest"
-    begin(repo, home, NOW[now][0], "block", command if now == "vacuous" else COMMAND)
+def test_what_never_showed_anything_is_let_go(repo: GitRepo, home: Path, capfd: Capture) -> None:
+    never = {name: script for name, (script, _) in NOW.items() if name != "ended by a signal"}
+    first, *more = (criterion(number, "never", now) for number, now in enumerate(never, 1))
+    words = [word for each in more for word in ("--criterion", each)]
+    begin(repo, home, branches(never, 2), "block", first, *words)
     assert stop(repo, capfd)["decision"] == "approve"
     assert events(repo)[-1]["row"] == "inconclusive"
 
 
-def test_a_signal_continues_at_once(repo: GitRepo, home: Path, capfd: Capture) -> None:
+def test_a_signal_at_first_continues_and_is_not_called_a_loss(
+    repo: GitRepo, home: Path, capfd: Capture
+) -> None:
     begin(repo, home, "kill -TERM $$", "block")
     answer = stop(repo, capfd)
     assert answer["decision"] == "block"
     assert "Goal greet is not done: AC1 was ended by a signal.\n" in answer["reason"]
     assert "AC1 is undecided, exit 143: says please\n  ended by signal TERM" in answer["reason"]
-
-
-@pytest.mark.parametrize("mode", ["warn", "block"])
-def test_a_signal_at_first_is_not_called_a_loss(
-    mode: str, repo: GitRepo, home: Path, capfd: Capture
-) -> None:
-    begin(repo, home, "kill -TERM $$", mode)
-    told = " ".join(stop(repo, capfd).values())
-    assert events(repo)[-1]["row"] == "proof_lost"
-    assert "nothing failed" in told
-    assert "before" not in told
-    assert "lost" not in told.replace("and nothing is lost", "")
+    settings(home, stopHookEnforcement="warn", commandTimeoutSeconds=2)
+    for told in (" ".join(answer.values()), " ".join(stop(repo, capfd).values())):
+        assert events(repo)[-1]["row"] == "proof_lost"
+        assert "nothing failed" in told
+        assert "before" not in told
+        assert "lost" not in told.replace("and nothing is lost", "")
 
 
 def test_what_a_person_evaluated_counts_as_before(
