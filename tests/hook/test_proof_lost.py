@@ -67,7 +67,9 @@ def test_what_was_shown_before_and_is_not_now(repo: GitRepo, home: Path, capfd: 
     assert events(repo)[-1]["row"] == "proof_lost"
     assert answer["decision"] == "block"
     for number, (_, told) in enumerate(itertools.product(BEFORE, NOW.values()), 1):
-        block = answer["reason"].partition(f"\nAC{number} is undecided, it showed something before")[2]
+        block = answer["reason"].partition(
+            f"\nAC{number} is undecided, it showed something before"
+        )[2]
         assert told[1] in block.partition("\nAC")[0], number
     for mode in ("block", "evaluator-loop", "warn"):  # not only once
         settings(home, stopHookEnforcement=mode, commandTimeoutSeconds=2, jobs=2)

@@ -11,13 +11,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow import hook
 from tests.support import ROOT, GitRepo, run_flow, scene
 from tests.support.effort import sizes
-from tests.support.stops import SCRIPT, event, one_day, run_script, settings
+from tests.support.stops import SCRIPT, event, one_day, run_script, settings, stop
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,23 +73,22 @@ def answer(data: str, cwd: Path | GitRepo, *words: str, **more: Any) -> dict[str
     return found
 
 
-@pytest.mark.parametrize("script", [SCRIPT, OLDER], ids=["evaluator", "stop"])
-def test_it_blocks_and_lets_go(script: str, blocking: GitRepo, tmp_path: Path) -> None:
+def test_it_blocks_and_lets_go(blocking: GitRepo, tmp_path: Path) -> None:
     data = json.dumps(event(blocking))
-    found = answer(data, tmp_path, script=script)
-    assert found["decision"] == "block"
+    assert answer(data, tmp_path, script=OLDER)["decision"] == "block"
     scene.meet(blocking)
-    assert answer(data, tmp_path, script=script)["decision"] == "approve"
+    assert answer(data, tmp_path)["decision"] == "approve"
 
 
 def test_it_works_through_a_link_and_from_a_folder_with_spaces(
-    blocking: GitRepo, tmp_path: Path
+    goals: GitRepo, tmp_path: Path, stub: dict[str, str]
 ) -> None:
     folder = tmp_path / "with spaces"
     folder.mkdir()
     link = folder / "a link.sh"
     link.symlink_to(SCRIPT)
-    assert answer(json.dumps(event(blocking)), folder, script=str(link))["decision"] == "block"
+    found = answer(json.dumps(event(goals)), folder, script=str(link), **stub)
+    assert found["decision"] == "block"
 
 
 def test_every_hook_finds_what_it_shares_by_the_same_two_lines() -> None:
@@ -131,20 +132,9 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("script", "about"),
-    [
-        (path, about)
-        for path in sorted(
-            os.path.join("hooks", name)
-            for name in ("judge-on-stop.sh", "scripts/flow-goal-evaluator.sh")
-        )
-        for about in ("the same folder", "another one")
-    ],
-)
-def test_every_hook_finds_itself_by_a_relative_path(
-    script: str, about: str, blocking: GitRepo, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("about", ["the same folder", "another one"])
+def test_the_other_hook_finds_itself_by_a_relative_path(about: str, blocking: GitRepo) -> None:
+    script = "hooks/judge-on-stop.sh"
     blocking.write("judge-config.json", '{"autoJudge": true}')
     where = ROOT if about == "the same folder" else os.path.dirname(os.path.join(ROOT, script))
     name = script if where == ROOT else f"./{os.path.basename(script)}"
@@ -156,13 +146,15 @@ def test_every_hook_finds_itself_by_a_relative_path(
 @pytest.mark.parametrize(
     "name", sorted(n for n in os.listdir(os.path.join(ROOT, "bin")) if n.startswith("flow"))
 )
-def test_so_does_every_script_of_bin(name: str, tmp_path: Path) -> None:
-    link = tmp_path / "link"
-    link.symlink_to(os.path.join(ROOT, "bin"))
-    for where, path in ((ROOT, f"bin/{name}"), (os.path.join(ROOT, "bin"), f"./{name}")):
-        done = run_script("", "--help", script=path, cwd=where)
-        assert (done.status, done.stderr) == (0, ""), done
-        assert "usage" in done.stdout.lower()
+def test_so_does_every_script_of_bin(name: str, stub: dict[str, str]) -> None:
+    own = os.path.join(ROOT, "bin")
+    for where, path in ((ROOT, f"bin/{name}"), (own, f"./{name}")):
+        done = run_script("", "--help", script=path, cwd=where, **stub)
+        assert (done.status, done.stderr, started_in(stub)) == (0, "", where), done
+        if name == "flow":
+            done = run_script("", "--help", script=path, cwd=where)
+            assert (done.status, done.stderr) == (0, ""), done
+            assert "usage" in done.stdout.lower()
 
 
 def test_json_is_known_as_to_every_command_and_turns_no_stop_off(blocking: GitRepo) -> None:
@@ -230,22 +222,24 @@ def test_a_folder_with_any_name_is_found(name: str, tmp_path: Path, stub: dict[s
     assert started_in(stub) == str(repo.path)
 
 
-@pytest.mark.parametrize(("name", "ascii"), [("ü", True), ("a$(touch x)b", False)])
+@pytest.mark.parametrize("name", ["ü", "a$(touch x)b"])
 def test_a_goal_in_a_folder_with_any_name_is_judged(
-    name: str, ascii: bool, tmp_path: Path, home: Path
+    name: str, tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     repo = GitRepo.init(tmp_path / name)
     scene.create(scene.start(repo))
     settings(home, stopHookEnforcement="block")
-    text = json.dumps(event(repo), ensure_ascii=ascii)
-    assert answer(text, tmp_path)["decision"] == "block"
+    for text in (json.dumps(event(repo)), json.dumps(event(repo), ensure_ascii=False)):
+        assert answer_here(text, tmp_path, capfd)["decision"] == "block"
 
 
-def test_the_events_folder_counts_not_the_hosts(blocking: GitRepo, tmp_path: Path) -> None:
+def test_the_events_folder_counts_not_the_hosts(
+    blocking: GitRepo, tmp_path: Path, stub: dict[str, str]
+) -> None:
     """Also where `cwd` comes late, after a long message that speaks of another one."""
     below = blocking.path / "src"
-    assert answer(json.dumps(event(below)), tmp_path)["decision"] == "block"
-    said = {"last_assistant_message": 'x "cwd": "/tmp", ' * 3000}
+    assert answer(json.dumps(event(below)), tmp_path, **stub)["decision"] == "block"
+    said = {"last_assistant_message": 'x "cwd": "/tmp", ' * 1000}
     found = answer(json.dumps({**said, **event(blocking)}), tmp_path)
     assert found["decision"] == "block"
     other = event(tmp_path, session_id="s2")  # the first one's goal is judged wherever it goes
@@ -278,26 +272,34 @@ SENT = [  # by either script, without a byte-order mark and with one
     sizes(short=[SENT[4 * row + row % 4] for row in range(len(BEFORE))], long=SENT),
 )
 def test_only_the_events_own_folder_counts(
-    name: str, script: str, mark: str, blocking: GitRepo, tmp_path: Path
+    name: str,
+    script: str,
+    mark: str,
+    goals: GitRepo,
+    tmp_path: Path,
+    stub: dict[str, str],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    before, own = BEFORE[name], json.dumps(event(blocking))[1:]
-    assert json.loads(f"{{{before}, {own}")["cwd"] == str(blocking.path)
-    found = answer(f"{mark}{{{before}, {own}", tmp_path, script=script)
-    assert found["decision"] == "block", found
-    elsewhere = json.dumps(event(tmp_path, session_id="s2"))[1:]
-    assert answer(f"{mark}{{{before}, {elsewhere}", blocking)["decision"] == "approve"
+    """For the script, with blanks and without, and for what it starts."""
+    for before, separators in ((BEFORE[name], None), (BEFORE[name].replace(": ", ":"), (",", ":"))):
+        own, elsewhere = (
+            f"{mark}{{{before},{json.dumps(sent, separators=separators)[1:]}"
+            for sent in (event(goals), event(tmp_path, session_id="s2"))
+        )
+        assert json.loads(own.removeprefix("\ufeff"))["cwd"] == str(goals.path)
+        assert answer(own, tmp_path, script=script, **stub)["decision"] == "block"
+        assert "greet" in answer_here(own, tmp_path, capfd)["systemMessage"]
+        assert answer_here(elsewhere, goals.path, capfd)["decision"] == "approve"
+        assert "systemMessage" not in answer_here(elsewhere, goals.path, capfd)
 
 
-@pytest.mark.parametrize("name", list(BEFORE))
-def test_so_it_does_where_a_host_writes_no_blanks(
-    name: str, blocking: GitRepo, tmp_path: Path
-) -> None:
-    before = BEFORE[name].replace(": ", ":")
-    for folder, session, decision in ((blocking, "s1", "block"), (tmp_path, "s2", "approve")):
-        sent = event(folder, session_id=session)
-        own = json.dumps({"cwd": sent.pop("cwd"), **sent}, separators=(",", ":"))
-        elsewhere = tmp_path if folder is blocking else blocking
-        assert answer(f"{{{before},{own[1:]}", elsewhere)["decision"] == decision
+def answer_here(text: str, cwd: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What ``flow hook stop`` says, in this process, of what a script hands on."""
+    capfd.readouterr()
+    with chdir(cwd):
+        assert hook.main(["--", text]) == 0
+    found: dict[str, Any] = json.loads(capfd.readouterr().out)
+    return found
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "mark"])
@@ -312,9 +314,14 @@ def test_plain_members_before_it_start_no_interpreter(
         assert answer(data, tmp_path, **NOTHING)["reason"] == "there are no goals here"
 
 
-def test_a_folder_behind_a_link_is_found(blocking: GitRepo, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(blocking.path / "src")
-    assert answer(json.dumps(event(tmp_path / "link")), tmp_path)["decision"] == "block"
+def test_a_folder_behind_a_link_is_found(
+    goals: GitRepo, tmp_path: Path, stub: dict[str, str]
+) -> None:
+    below = goals.path / "src"
+    below.mkdir()
+    (tmp_path / "link").symlink_to(below)
+    assert answer(json.dumps(event(tmp_path / "link")), tmp_path, **stub)["decision"] == "block"
+    assert started_in(stub) == str(below)
 
 
 # --- whatever is thrown at it ----------------------------------------------------------------
@@ -345,40 +352,54 @@ LONG = {"no comma": "a" * 2_000_000, "commas": "a," * 9_000, "at its limit": "a"
 
 
 @pytest.mark.parametrize("name", list(LONG))
-def test_a_long_text_before_the_folder_hides_nothing(name: str, blocking: GitRepo) -> None:
+def test_a_long_text_before_the_folder_hides_nothing(
+    name: str, blocking: GitRepo, stub: dict[str, str]
+) -> None:
+    """What is behind it is read by the interpreter, as far as the script left it."""
     data = json.dumps({"last_assistant_message": LONG[name], **event(blocking)})
-    assert answer(data, blocking)["decision"] == "block"
+    more = {} if name == "no comma" else stub
+    assert answer(data, blocking, **more)["decision"] == "block"
     other = os.path.join(ROOT, "hooks", "judge-on-stop.sh")
     blocking.write(".claude/settings.flow.json", '{"judge": {"autoJudge": true}}')
-    assert "cannot run" not in str(answer(data, blocking, script=other))
+    assert "cannot run" not in str(answer(data, blocking, script=other, **more))
 
 
 @pytest.mark.parametrize("name", list(INPUTS))
-def test_any_input_gets_an_answer(name: str, blocking: GitRepo) -> None:
-    data = INPUTS[name].replace("@", str(blocking))
-    found = answer(data, blocking)
-    assert found["decision"] in ("approve", "block")
+def test_any_input_gets_an_answer(
+    name: str, goals: GitRepo, stub: dict[str, str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """From the script, and from what it starts."""
+    data = INPUTS[name].replace("@", str(goals))
+    assert answer(data, goals, **stub)["decision"] in ("approve", "block")
+    done = run_flow("hook", "stop", cwd=goals.path, input=data)
+    assert (done.status, done.json["decision"]) == (0, "approve")
+
+
+def test_half_an_event_gets_an_answer_from_both(goals: GitRepo) -> None:
+    assert answer(INPUTS["half"].replace("@", str(goals)), goals)["decision"] == "approve"
 
 
 def test_a_byte_order_mark_is_read_over(blocking: GitRepo) -> None:
     data = "\ufeff" + json.dumps(event(blocking, "cursor"))
-    found = answer(data, blocking, "--host", "cursor")
-    assert found["followup_message"].startswith("FLOW_GOAL_CONTINUATION")
+    done = run_flow("hook", "stop", "--host", "cursor", cwd=blocking.path, input=data)
+    assert done.json["followup_message"].startswith("FLOW_GOAL_CONTINUATION")
 
 
-@pytest.mark.parametrize("words", [["--host", "nobody"], ["--nonsense"], ["--host"], ["a", "b"]])
-def test_any_option_gets_an_answer(words: list[str], blocking: GitRepo) -> None:
-    found = answer(json.dumps(event(blocking)), blocking, *words)
-    assert found["decision"] == "approve"
-    assert "flow hook stop" in found["systemMessage"] or "--host" in found["systemMessage"]
+def test_any_option_gets_an_answer(blocking: GitRepo) -> None:
+    data = json.dumps(event(blocking))
+    for words in (["--host", "nobody"], ["--nonsense"], ["--host"], ["a", "b"]):
+        done = run_flow("hook", "stop", *words, cwd=blocking.path, input=data)
+        for found in (done.json, *([answer(data, blocking, *words)] if words[1:] else [])):
+            assert found["decision"] == "approve"
+            assert "flow hook stop" in found["systemMessage"] or "--host" in found["systemMessage"]
 
 
-def test_closed_input_and_output(blocking: GitRepo) -> None:
+def test_closed_input_and_output(goals: GitRepo) -> None:
     env = {**os.environ, "FLOW_PYTHON": sys.executable}
     for redirect in ("<&-", ">&-", "<&- >&- 2>&-", ">/dev/full", "2>&-"):
         command = f'exec "$0" {redirect}'
         done = subprocess.run(
-            ["bash", "-c", command, SCRIPT], cwd=blocking.path, env=env,
+            ["bash", "-c", command, SCRIPT], cwd=goals.path, env=env,
             capture_output=True, input=b"", timeout=300,
         )  # fmt: skip
         assert done.returncode == 0, redirect
@@ -490,11 +511,13 @@ def test_nothing_of_the_folder_or_the_environment_is_run(blocking: GitRepo) -> N
     assert not (folder / "evil").exists()
 
 
-def test_a_crash_inside_is_named_and_logged(blocking: GitRepo, home: Path) -> None:
+def test_a_crash_inside_is_named_and_logged(
+    blocking: GitRepo, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A folder where Flow's own lock belongs: refused by name, not in silence."""
     lock = blocking.path / ".flow/runs/.locks/stop-greet.lock"
     lock.mkdir(parents=True)
-    found = answer(json.dumps(event(blocking)), blocking)
+    found = stop(blocking, capfd)
     assert found["decision"] == "approve"
     assert "stop-greet.lock" in found["systemMessage"]
 
