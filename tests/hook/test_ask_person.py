@@ -44,15 +44,32 @@ def start(event: object, cwd: Path, **env: str | None) -> Ran:
     return done
 
 
-def asked(event: object, cwd: Path, **env: str | None) -> str | None:
-    """The question of a call; None where Flow has no opinion."""
-    done = start(event, cwd, **env)
+def decision(done: Ran) -> dict[str, Any] | None:
+    """What is said to the host; None where Flow has no opinion."""
     if not done.stdout:
         return None
-    decision = done.json["hookSpecificOutput"]
-    assert decision["hookEventName"] == "PreToolUse"
-    assert decision["permissionDecision"] == "ask"
-    return str(decision["permissionDecisionReason"])
+    found: dict[str, Any] = done.json["hookSpecificOutput"]
+    assert done.status == 0
+    assert found["hookEventName"] == "PreToolUse"
+    assert found["permissionDecision"] == "ask"
+    return found
+
+
+def decided(event: object, cwd: Path, **env: str | None) -> dict[str, Any] | None:
+    """The same, where the script starts something: of this process, which has what it hands on."""
+    if not start(event, cwd, FLOW_PYTHON="/bin/false").stdout:
+        return None
+    data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
+    return decision(run_flow("hook", "pre-tool-use", cwd=cwd, env=env, input=f"{data}\n"))
+
+
+def question(found: dict[str, Any] | None) -> str | None:
+    return None if found is None else str(found["permissionDecisionReason"])
+
+
+def asked(event: object, cwd: Path, **env: str | None) -> str | None:
+    """The question of a call; None where Flow has no opinion."""
+    return question(decided(event, cwd, **env))
 
 
 @pytest.fixture
@@ -121,19 +138,18 @@ LOUD = [
 
 
 @pytest.mark.parametrize("case", range(len(LOUD)))
-@pytest.mark.parametrize("works", [True, False], ids=["starts", "cannot start"])
 def test_what_a_person_decides_is_asked_also_where_flow_cannot_start(
-    case: int, works: bool, tmp_path: Path, no_start: dict[str, str]
+    case: int, tmp_path: Path, no_start: dict[str, str]
 ) -> None:
     (tmp_path / ".flow" / "goals").mkdir(parents=True)
     (tmp_path / "link").symlink_to(".flow")
     (tmp_path / "file-link").symlink_to(".flow/x")
     tool, given = LOUD[case]
     here = {key: value.replace("@", str(tmp_path)) for key, value in given.items()}
-    question = asked(call(tool, tmp_path, **here), tmp_path, **({} if works else no_start))
-    assert question
-    assert question.endswith("no leaves everything as it is.") is works
-    assert ("cannot start" in question) is not works
+    event = call(tool, tmp_path, **here)
+    assert (asked(event, tmp_path) or "").endswith("no leaves everything as it is.")
+    assert "cannot start" in (question(decision(start(event, tmp_path, **no_start))) or "")
+    assert (tmp_path / "started").exists()
 
 
 def test_a_shell_inside_flows_own_folder_only_reads(tmp_path: Path) -> None:
@@ -173,13 +189,13 @@ def test_the_question_before_confirm_is_what_a_person_must_know(repo: GitRepo) -
     scene.meet(repo)
     proposal = scene.propose(repo)
     line = f"flow goal confirm greet --proposal {proposal} --reason 'all is well'"
-    question = asked(call("Bash", repo.path, command=line), repo.path) or ""
-    assert question.startswith("Close goal greet as achieved?")
-    assert "AC1" in question
-    assert "Not proved\n  nothing" in question
-    assert "Trust:" in question
-    assert "This is an agent asking." in question
-    assert question == asked(call("Bash", repo.path, command="flow goal confirm"), repo.path)
+    shown = question(decision(start(call("Bash", repo.path, command=line), repo.path))) or ""
+    assert shown.startswith("Close goal greet as achieved?")
+    assert "AC1" in shown
+    assert "Not proved\n  nothing" in shown
+    assert "Trust:" in shown
+    assert "This is an agent asking." in shown
+    assert shown == asked(call("Bash", repo.path, command="flow goal confirm"), repo.path)
 
 
 def test_without_a_proposal_the_question_says_so(repo: GitRepo) -> None:
@@ -267,48 +283,40 @@ LINES = [
 """A line, and whether Flow cannot tell which goal it closes."""
 
 
-def faults_of(line: str, elsewhere: bool, question: str, repo: GitRepo) -> list[str]:
+def faults_of(line: str, elsewhere: bool, shown: str, repo: GitRepo) -> list[str]:
     """The parts of the question about such a line that are wrong."""
-    first, second, *_ = f"{question}\n".split("\n")
+    first, second, *_ = f"{shown}\n".split("\n")
     whole = f"{ELSEWHERE}: what follows is the one of {os.path.realpath(repo.path)}"
     wrong = []
     if first != MORE + line.replace("\n", "\\n"):
         wrong.append("the line is not shown whole")
-    if (second.startswith(ELSEWHERE), ELSEWHERE in question) != (elsewhere, elsewhere):
+    if (second.startswith(ELSEWHERE), ELSEWHERE in shown) != (elsewhere, elsewhere):
         wrong.append("which goal it closes")
-    if "Close goal greet as achieved?" in question and (second == whole) is not elsewhere:
+    if "Close goal greet as achieved?" in shown and (second == whole) is not elsewhere:
         wrong.append("whose question follows")
     return wrong
 
 
 def test_a_line_that_is_more_than_confirm_is_shown_whole(proposed: tuple[GitRepo, str]) -> None:
-    """In this process, as the script hands the event on; each names ``flow``, so it does so."""
     repo, proposal = proposed
     wrong = {}
     for line, elsewhere in LINES:
         shown = line.replace("@", f"flow goal confirm greet --proposal {proposal}")
-        event = json.dumps(call("Bash", repo.path, command=shown), ensure_ascii=False)
-        done = run_flow("hook", "pre-tool-use", cwd=repo.path, input=f"{event}\n")
-        decision = done.json["hookSpecificOutput"]
-        faults = faults_of(shown, elsewhere, decision["permissionDecisionReason"], repo)
-        if (done.status, decision["permissionDecision"]) != (0, "ask"):
-            faults.append("it is not asked")
+        faults = faults_of(shown, elsewhere, question_of(repo, line, proposal), repo)
         if faults:
             wrong[line] = faults
     assert not wrong
 
 
-@pytest.mark.parametrize(("line", "elsewhere"), LINES[::6])
-def test_so_it_is_by_the_script(line: str, elsewhere: bool, proposed: tuple[GitRepo, str]) -> None:
-    repo, proposal = proposed
-    shown = line.replace("@", f"flow goal confirm greet --proposal {proposal}")
-    assert faults_of(shown, elsewhere, question_of(repo, line, proposal), repo) == []
-
-
 def test_a_long_or_hostile_line_is_made_visible_and_cut(proposed: tuple[GitRepo, str]) -> None:
     repo, proposal = proposed
     line = f"echo '\x1b[2J\u202e'\n@; echo {'y' * 5000}"
-    first = question_of(repo, line, proposal).split("\n")[0]
+    event = call(
+        "Bash",
+        repo.path,
+        command=line.replace("@", f"flow goal confirm greet --proposal {proposal}"),
+    )
+    first = (question(decision(start(event, repo.path))) or "").split("\n")[0]
     length = len(line) - 1 + len(f"flow goal confirm greet --proposal {proposal}")
     assert first.startswith(f"{MORE}echo '\\x1b[2J\\u202e'\\nflow goal confirm greet")
     assert first.endswith(f"... ({length} characters)")
@@ -334,18 +342,17 @@ def test_what_another_folder_holds_is_not_said_to_be_refused(
 ) -> None:
     repo, proposal = proposed
     line = "cd CLONE && flow goal confirm greet --proposal 0000"
-    question = question_of(repo, line, proposal)
     refused = "This is not the live proposal of goal greet: it will be refused, or closes another."
-    assert question.split("\n")[2] == refused
+    assert question_of(repo, line, proposal).split("\n")[2] == refused
 
 
 def test_a_stale_proposal_is_not_said_to_close_the_goal(proposed: tuple[GitRepo, str]) -> None:
     repo, proposal = proposed
     repo.write("src/greet.txt", "please, give me more\n")
-    question = question_of(repo, "@", proposal)
-    assert "Stale: evaluate again" in question
-    assert "for good" not in question
-    assert question.split("\n")[-1] == (
+    shown = question_of(repo, "@", proposal)
+    assert "Stale: evaluate again" in shown
+    assert "for good" not in shown
+    assert shown.split("\n")[-1] == (
         "This is an agent asking. Yes runs it, and it will be refused; no leaves it as it is."
     )
 
@@ -421,10 +428,8 @@ CONFIRM = "flow goal confirm greet --proposal 0"
 
 
 def answer(tool: str, folder: Path, **given: Any) -> dict[str, Any]:
-    done = start(call(tool, folder, **given), folder, CLAUDE_PROJECT_DIR=None)
-    found = done.json["hookSpecificOutput"]
-    assert isinstance(found, dict)
-    assert found["permissionDecision"] == "ask"
+    found = decided(call(tool, folder, **given), folder, CLAUDE_PROJECT_DIR=None)
+    assert found is not None
     return found
 
 
