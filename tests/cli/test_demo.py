@@ -17,93 +17,52 @@ from tests.support.scene import ended
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 
-PROGRESS = re.compile(r"\[\d+/\d+\] ")
 
+@pytest.mark.parametrize(
+    ("words", "chapters", "differences"),
+    [
+        ((), (False, False), []),
+        (("--judge",), (True, False), ["nothing is done"]),
+        (("--all", "--keep"), (True, True), []),
+    ],
+)
+def test_what_is_played_kept_and_reported(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    chapters: object,
+    differences: list[str],
+) -> None:
+    """What a play itself comes to: see the one at a terminal, and ``test_packaging``."""
+    played: list[object] = []
 
-@pytest.mark.slow
-def test_the_story_goes_as_told_whatever_surrounds_it(tmp_path: Path, home: Path) -> None:
-    (home / ".claude").mkdir()
-    (home / ".claude" / "settings.flow.json").write_text(
-        '{"flow": {"goals": {"denied_paths": ["*"]}}}'
+    def play(there: stage.Stage, *, judged: bool, waiting: bool, opinions: bool) -> None:
+        played.append((judged, waiting))
+        assert opinions
+        there.set_up()
+        there.flow("goal", "status", "nothing", expected=2)
+        there.goals["nothing"] = "active"
+        there.confirmed_by = "demo"
+        for claim in differences:
+            there.expect(False, claim)
+
+    monkeypatch.setattr(demo, "play_story", play)
+    ran = run_flow("demo", "--json", *words, cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
+    assert played == [chapters]
+    folders = list(tmp_path.iterdir())
+    assert [(folder / "project/.git").is_dir() for folder in folders] == [True] * (
+        "--keep" in words
     )
-    (home / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[commit]\n\tgpgsign = true\n")
-    outer = tmp_path / "outer"
-    outer.mkdir()
-    git = {"GIT_DIR": str(outer), "GIT_INDEX_FILE": "x"}
-    ran = run_flow("demo", cwd=outer, env={"TMPDIR": str(tmp_path), **git})
-    assert ran.status == 0, ran.stdout + ran.stderr
-    assert "NOT AS TOLD" not in ran.stdout
-    story = ran.stdout
-    places = [
-        story.index(words)
-        for words in (
-            "$ flow goal create --file goals/count-lines.goal.yaml",
-            "$ flow goal evaluate count-lines --output none\n",
-            "[exit 1]",
-            "Somebody does the work.",
-            "it is stale, and nothing can be confirmed.",
-            "[exit 2]",
-            "confirmed by the demo on your behalf",
-            "count-lines is achieved",
-            "|| true",
-            "unique-words is active.",
-            "[exit 3]",
-            "hyphens is blocked.",
-            "Everything went as told",
-        )
-    ]
-    assert places == sorted(places)
-    assert "tests/test_hyphens.py" in story[places[-4] : places[-3]]
-    assert "masked" in story[: places[-4]]
-    told = [line for line in story.splitlines() if not PROGRESS.match(line)]
-    assert len(told) <= 142  # of which some are a traceback, whose lines depend on Python
-    assert list(tmp_path.iterdir()) == [outer], "the folder is removed"
-    assert not (home / "flow-state").exists(), "the user's own trust ledger is left alone"
-
-
-@pytest.mark.slow
-def test_keep_and_json_with_judges(tmp_path: Path, home: Path) -> None:
-    """What the judges' recorded replies come to in words: ``test_packaging``'s installed demo."""
-    words = ("demo", "--judge", "--keep", "--json")
-    ran = run_flow(*words, cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
-    assert ran.status == 0, ran.stdout + ran.stderr
-    report = ran.json
-    assert report["as_told"] is True
-    assert report["differences"] == []
-    assert report["confirmed_by"] == "demo"
-    assert report["goals"] == {
-        "count-lines": "achieved",
-        "unique-words": "active",
-        "hyphens": "blocked",
-        "usage-page": "achieved",
+    report = {
+        "as_told": not differences,
+        "differences": differences,
+        "goals": {"nothing": "active"},
+        "confirmed_by": "demo",
+        "steps": [{"command": "flow goal status nothing", "exit_code": 2, "told": 2}],
+        "folder": str(folders[0]) if folders else None,
     }
-    codes = [step["exit_code"] for step in report["steps"] if "evaluate" in step["command"]]
-    assert codes == [1, 0, 0, 1, 3, 1, 0]
-    folder = Path(report["folder"])
-    assert folder.parent == tmp_path
-    project = folder / "project"
-    assert (project / ".decisions" / "issue-1.md").is_file()
-    sidecars = list(project.glob(".flow/runs/*count-lines/evidence/*.evidence.yaml"))
-    assert len(sidecars) == 9  # three criteria, three evaluations
-    assert (folder / "state" / "goal-trust.jsonl").is_file()
-    assert [entry.name for entry in home.iterdir()] == [".gitconfig"]
-
-
-@pytest.mark.slow
-@pytest.mark.long  # tests/cli/test_example.py plays them, too, and compares all that they write
-def test_all_chapters(tmp_path: Path, home: Path) -> None:
-    ran = run_flow("demo", "--all", "--json", cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
-    assert ran.status == 0, ran.stdout + ran.stderr
-    assert ran.json["differences"] == []
-    assert ran.json["goals"] == {
-        "count-lines": "achieved",
-        "unique-words": "waiting_for_user",
-        "hyphens": "blocked",
-        "usage-page": "achieved",
-    }
-    judged = [step for step in ran.json["steps"] if "evaluate usage-page" in step["command"]]
-    assert [step["exit_code"] for step in judged] == [1, 0]
-    assert list(tmp_path.iterdir()) == [], "the folder is removed"
+    assert {name: ran.json[name] for name in report} == report
+    assert ran.status == (demo.DIFFERED if differences else 0)
 
 
 def test_a_difference_is_told(tmp_path: Path) -> None:
@@ -153,21 +112,33 @@ def _may_write(path: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answer", "status"), [("c", "achieved"), ("", "active")])
-def test_a_person_at_a_terminal_is_asked(
-    tmp_path: Path, home: Path, answer: str, status: str
-) -> None:
+def test_a_person_at_a_terminal_is_asked(tmp_path: Path, home: Path) -> None:
+    """Twice: the first time an empty line confirms nothing, and the story goes on."""
     env = {**os.environ, "TMPDIR": str(tmp_path), "FLOW_PYTHON": sys.executable, "TERM": "xterm"}
     child = pexpect.spawn(
-        f"{ROOT}/bin/flow", ["demo"], cwd=str(tmp_path), env=env, encoding="utf-8", timeout=120
+        f"{ROOT}/bin/flow",
+        ["demo", "--judge", "--keep"],
+        cwd=str(tmp_path),
+        env=env,
+        encoding="utf-8",
+        timeout=120,
     )
     child.expect("Confirm that count-lines is achieved")
     assert "\x1b[32m" in str(child.before), "at a terminal it is in colour"
     child.expect("\n> ")
-    child.sendline(answer)
-    if answer:
-        child.expect("> ")
-        child.sendline("looks right")
-    child.expect(rf"count-lines is {status}\.")
+    child.sendline("")
+    child.expect(r"count-lines is active\.")
+    child.expect("Confirm that usage-page is achieved")
+    child.expect("\n> ")
+    child.sendline("c")
+    child.expect("> ")
+    child.sendline("looks right")
+    child.expect(r"usage-page is achieved\.")
     child.expect("Everything went as told")
+    child.expect(r"The files are kept in (\S+)\.")
+    folder = Path(str(child.match and child.match[1]))
     assert ended(child)[0] == 0
+    assert folder.parent == tmp_path
+    assert (folder / "project/.decisions/issue-1.md").is_file()
+    assert (folder / "state/goal-trust.jsonl").is_file()
+    assert [entry.name for entry in home.iterdir()] == [".gitconfig"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tarfile
@@ -15,13 +15,17 @@ from pathlib import Path
 import pytest
 
 from flow.helpers.table import HELPERS
-from tests.support import ROOT, GitRepo, run, scene, start_helper
+from tests.support import ROOT, GitRepo, run, run_helper, scene
 from tests.support.wheelhouse import build_wheelhouse
 from tests.test_house import tracked
 
 pytestmark = pytest.mark.slow
+OTHERS = [f"-pno:{name}" for name in ("cacheprovider", "hypothesispytest", "pytest_cov", "xdist")]
+"""Plugins of pytest that would take the longest to load."""
 SCHEMAS = ("evidence", "goal", "run", "verdict")
 SCORED = ("code", "default", "ops", "research", "writing")
+COUNTED = re.compile(r"\[\d+/\d+\] ")
+"""A line of a command's progress."""
 RUBRICS = ("accessibility", "code-quality", "documentation", "security", "test-coverage")
 
 
@@ -52,7 +56,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(make, check=True, timeout=120)
     base = getattr(sys, "_base_executable", sys.executable)  # to put pip there, too, takes long
     pip = [base, "-I", "-m", "pip", "--python", str(venv / "bin/python"), "install", "--quiet"]
-    links = ["--disable-pip-version-check", "--no-index", "--find-links", str(house)]
+    links = [
+        "--disable-pip-version-check",
+        "--no-compile",
+        "--no-index",
+        "--find-links",
+        str(house),
+    ]
     subprocess.run([*pip, *links, str(wheel)], check=True, timeout=120)
     return venv / "bin"
 
@@ -60,11 +70,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_the_package_the_schemas_and_the_example(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
+        for name in SCHEMAS:
+            schema = archive.read(f"flow/_data/schemas/v1/{name}.schema.json")
+            assert schema == Path(f"{ROOT}/schemas/v1/{name}.schema.json").read_bytes()
     rubrics = {name for name in names if name.startswith("flow/_data/rubrics/")}
     assert rubrics == {f"flow/_data/rubrics/{name}.yaml" for name in RUBRICS}
     scored = {name for name in names if name.startswith("flow/_data/scorecard_rubrics/")}
     assert scored == {f"flow/_data/scorecard_rubrics/rubric-{name}.md" for name in SCORED}
-    assert {f"flow/_data/schemas/v1/{name}.schema.json" for name in SCHEMAS} <= names
     assert {"flow/py.typed", "flow/__main__.py", "flow/core/goal/lifecycle.py"} <= names
     example = {name for name in names if name.startswith("flow/_data/example/")}
     tracked = [
@@ -115,13 +127,12 @@ def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) 
 
 
 def test_installed_command_works_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    found = run([installed / "flow", "--version"], cwd=tmp_path)
+    assert found.status == 0, found.stderr
     for argv in ([installed / "flow"], [installed / "python", "-m", "flow"]):
-        found = run([*argv, "--version"], cwd=tmp_path)
-        assert found.status == 0, found.stderr
-        for name in SCHEMAS:
-            found = run([*argv, "schema", name], cwd=tmp_path)
-            assert (found.status, found.stderr) == (0, "")
-            assert found.stdout == Path(f"{ROOT}/schemas/v1/{name}.schema.json").read_text("utf-8")
+        found = run([*argv, "schema", "goal"], cwd=tmp_path)
+        assert (found.status, found.stderr) == (0, "")
+        assert found.stdout == Path(f"{ROOT}/schemas/v1/goal.schema.json").read_text("utf-8")
 
 
 def helpers() -> list[str]:
@@ -136,7 +147,7 @@ def test_installed_helpers_answer_as_those_of_a_checkout(
     assert name.removesuffix(".sh") in HELPERS
     for words in (("--help",), ("--no-such-option",), ()):
         beside = run([installed / name, *words], cwd=repo.path)
-        checkout = start_helper(name, *words, cwd=repo.path)
+        checkout = run_helper(name.removesuffix(".sh"), *words, cwd=repo.path)
         assert (beside.status, beside.stdout, beside.stderr) == (
             checkout.status,
             checkout.stdout,
@@ -176,39 +187,82 @@ def test_installed_rubrics_of_scorecards_are_there(installed: Path, tmp_path: Pa
     assert str(installed.parent) in found.stdout
 
 
-def test_installed_plugin_is_found_by_pytest(wheel: Path, tmp_path: Path) -> None:
-    """Unpacked beside its metadata, as an installation is: pytest loads it by its entry point."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
+def test_installed_plugin_is_found_by_pytest(installed: Path, tmp_path: Path) -> None:
+    """With the metadata beside it, pytest loads it by its entry point."""
+    (site,) = installed.parent.glob("lib/python*/site-packages")
     test = "def test_it(judge, request):\n    assert callable(judge)\n"
     (tmp_path / "test_it.py").write_text(test)
-    env = {"PYTHONPATH": str(tmp_path / "site"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": None}
+    env = {"PYTHONPATH": str(site), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": None}
     for more in ([], ["-p", "flow.pytest_plugin"]):
-        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, "test_it.py"]
+        argv = [sys.executable, "-m", "pytest", "-q", *OTHERS, *more, "test_it.py"]
         found = run(argv, cwd=tmp_path, env=env)
         assert found.status == 0, found.stdout + found.stderr
         assert "1 passed" in found.stdout
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-def test_installed_demo_runs_to_its_end(installed: Path, tmp_path: Path) -> None:
-    found = run([installed / "flow", "demo", "--all"], cwd=tmp_path)
-    assert found.status == 0, found.stdout + found.stderr
-    for words in (
-        "usage-page is achieved.",
-        "COMPOSITE: 8.75/10 — Grade: A-",
-        "consensus after debate 1",
-        "**Pass**",
-    ):
-        assert words in found.stdout
-    assert not list(tmp_path.iterdir())
+@pytest.mark.needs_tool("git")
+def test_installed_demo_tells_its_story_whatever_surrounds_it(
+    installed: Path, tmp_path: Path, home: Path
+) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.flow.json").write_text(
+        '{"flow": {"goals": {"denied_paths": ["*"]}}}'
+    )
+    (home / ".gitconfig").write_text("[core]\n\thooksPath = /nowhere\n[commit]\n\tgpgsign = true\n")
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    env = {"TMPDIR": str(tmp_path), "GIT_DIR": str(outer), "GIT_INDEX_FILE": "x"}
+    found = run([installed / "flow", "demo", "--all"], cwd=outer, env=env)
+    story = found.stdout
+    assert found.status == 0, story + found.stderr
+    assert "NOT AS TOLD" not in story
+    places = [
+        story.index(words)
+        for words in (
+            "$ flow goal create --file goals/count-lines.goal.yaml",
+            "$ flow goal evaluate count-lines --output none\n",
+            "[exit 1]",
+            "Somebody does the work.",
+            "it is stale, and nothing can be confirmed.",
+            "[exit 2]",
+            "confirmed by the demo on your behalf",
+            "count-lines is achieved",
+            "|| true",
+            "unique-words is active.",
+            "[exit 3]",
+            "hyphens is blocked.",
+            "usage-page is achieved.",
+            "COMPOSITE: 8.75/10 — Grade: A-",
+            "consensus after debate 1",
+            "**Pass**",
+            "unique-words is waiting_for_user.",
+            "Everything went as told",
+        )
+    ]
+    assert places == sorted(places)
+    third = story.index("== 3. ")
+    assert "tests/test_hyphens.py" in story[third : story.index("hyphens is blocked.")]
+    assert "masked" in story[:third]
+    told = [line for line in story[: story.index("== 4. ")].splitlines() if not COUNTED.match(line)]
+    assert len(told) <= 138  # of which some are a traceback, whose lines depend on Python
+    assert list(tmp_path.iterdir()) == [outer], "the folder is removed"
+    assert not (home / "flow-state").exists(), "the user's own trust ledger is left alone"
 
 
 def test_installed_package_is_typed(installed: Path, tmp_path: Path) -> None:
     script = tmp_path / "use.py"
     script.write_text("import flow\nreveal_type(flow.evaluate)\n")
     python = str(installed / "python")
-    argv = [sys.executable, "-m", "mypy", "--python-executable", python, str(script)]
+    argv = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--cache-dir",
+        os.devnull,
+        "--python-executable",
+        python,
+        str(script),
+    ]
     found = run(argv, cwd=tmp_path)
     assert "missing library stubs" not in found.stdout
     assert 'Revealed type is "def (' in found.stdout, found.stdout
