@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from tests.support.judges.messages_api import Call, MessagesApi, Reply
@@ -50,6 +51,8 @@ def plain(content: Any) -> str:
 class Agent(MessagesApi):
     """Takes one step of the script in each of its turns; ``turns`` holds what it was told.
 
+    ``steps`` are those to come: a test of several prompts may add to them.
+
     Requests that offer no Bash tool are a subagent's, or the CLI's own, and ``others`` answers
     them. After its last step the agent only says so, and ``beyond`` counts how often.
     """
@@ -59,7 +62,7 @@ class Agent(MessagesApi):
         self.turns: list[Call] = []
         self.aside: list[Call] = []
         self.beyond = 0
-        self._steps = iter(steps)
+        self.steps = deque(steps)
         self._others = others or (lambda _call: says("Something else"))
 
     @property
@@ -78,8 +81,8 @@ class Agent(MessagesApi):
             self.aside.append(call)
             return self._others(call)
         self.turns.append(call)
-        step = next(self._steps, None)
-        if step is None:
+        if not self.steps:
             self.beyond += 1
             return says("There is nothing left in my script.")
+        step = self.steps.popleft()
         return step if isinstance(step, Reply) else step(call)

@@ -25,9 +25,9 @@ def mode(home: Path, value: str, **goals: Any) -> None:
     (folder / "settings.flow.json").write_text(json.dumps(document))
 
 
-def verdict(repo: GitRepo) -> dict[str, Any]:
+def verdict(repo: GitRepo, goal: str = "greet") -> dict[str, Any]:
     """The run's newest verdict, as the hook kept it."""
-    found = json.loads((run_dir(repo) / "last-verdict.json").read_text())
+    found = json.loads((run_dir(repo, goal) / "last-verdict.json").read_text())
     assert isinstance(found, dict)
     return found
 

@@ -12,9 +12,11 @@ import pytest
 from tests.e2e.agent import Agent, bash, heard, says, uses
 from tests.e2e.session import SECONDS, Session, allow, refuse, start_cli
 from tests.support import ROOT, GitRepo
-from tests.support.scene import PASSES, flow, run_dir, start, status
+from tests.support.scene import PASSES, flow, meet, run_dir, start, status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.judges.messages_api import Call, Reply
 
 pytestmark = pytest.mark.needs_tool("claude")
@@ -30,9 +32,10 @@ def confirm(call: Call) -> Reply:
     return bash(line.group(1))
 
 
-def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
+def test_evaluate_confirm_and_the_one_question_is_flows(scene: GitRepo) -> None:
+    meet(scene)
     agent = Agent(bash(EVALUATE), confirm, says("The goal is achieved."))
-    with Session(met, agent, person=allow) as session:
+    with Session(scene, agent, person=allow) as session:
         session.prompt("/flow:goal evaluate greet")
     prompt = agent.heard[0]
     assert "Called as: `/flow:goal evaluate greet`" in prompt
@@ -41,22 +44,36 @@ def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
     ((tool, given),) = session.asked
     assert tool == "Bash"
     assert given["command"].startswith("flow goal confirm greet --proposal ")
-    assert given["description"].startswith("Close goal greet as achieved?")  # init's rules ask too
+    (reason,) = session.reasons
+    for part in (
+        "Close goal greet as achieved?",
+        "the greeting is polite",
+        "AC1  says please: grep -q please src/greet.txt",
+        "Not proved\n  nothing",
+        "1 changed, all inside its paths",
+        "This is an agent asking.",
+    ):
+        assert part in reason
     assert "greet is achieved" in agent.heard[2]
-    assert status(met) == "achieved"
-    assert 'how: "flow goal confirm"' in met.read(".decisions/issue-7.md")
-    verdict = json.loads((run_dir(met) / "last-verdict.json").read_text())
+    assert status(scene) == "achieved"
+    journal = scene.read(".decisions/issue-7.md")
+    assert 'how: "flow goal confirm"' in journal
+    assert "said_from: agent" in journal
+    verdict = json.loads((run_dir(scene) / "last-verdict.json").read_text())
     assert (verdict["verdict"], verdict["source"]) == ("achieved", "command")
 
 
 def test_where_nobody_can_be_asked_nothing_is_confirmed(met: GitRepo) -> None:
+    """Plain print mode has no way to ask a person."""
     agent = Agent(bash(EVALUATE), confirm, says("It was refused."))
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
     words = ("-p", "/flow:goal evaluate greet")
     process = start_cli(*words, repo=met, agent=agent, plugin=ROOT, env={}, **streams)
     with agent:
-        process.communicate(timeout=SECONDS)
+        output, _ = process.communicate(timeout=SECONDS)
+    assert output == b"It was refused.\n"
     assert len(agent.turns) == 3
+    assert "AskUserQuestion" not in agent.turns[0].tools
     assert "greet is achieved" not in agent.heard[2]
     assert status(met) == "active"
 
@@ -79,82 +96,57 @@ def test_a_sentence_creates_a_goal_by_the_text_for_that_word(repo: GitRepo) -> N
     assert status(repo) == "active"
 
 
+FORMS = (
+    "cd . && flow goal confirm greet --proposal 0",
+    f'"{ROOT}/bin/flow" goal confirm greet --proposal 0',
+    "flow goal approve greet AC1 --by A --note B --yes",
+    "flow trust record greet --yes",
+)
+"""Some that take different ways; ``tests/core/tool_calls/test_rules.py`` has them all."""
+
+
 def test_an_agent_that_does_not_ask_needs_the_persons_yes_all_the_same(met: GitRepo) -> None:
-    agent = Agent(
-        bash(EVALUATE),
-        confirm,
-        bash("flow goal evaluate greet --confirm"),
-        bash(f"{EVALUATE} --confirm"),
-        says("I could not close it."),
-    )
-    with Session(met, agent, person=refuse) as session:
+    """Also where all of Bash is allowed."""
+    last = "flow goal evaluate greet --confirm"
+    more = [*map(bash, FORMS), bash(last), says("I could not close it.")]
+    agent = Agent(bash(EVALUATE), confirm, *more)
+    with Session(met, agent, "--allowedTools", "Bash", person=refuse) as session:
         session.prompt("/flow:goal evaluate greet")
-    assert [given["command"].split()[2] for _, given in session.asked][:2] == [
-        "confirm",
-        "evaluate",
-    ]
-    assert "The person says no." in agent.heard[2]
-    assert "The person says no." in agent.heard[3]
+    first, *others = (given["command"] for _, given in session.asked)
+    assert first.startswith("flow goal confirm greet --proposal ")
+    assert others == [*FORMS, last]
+    assert all("The person says no." in text for text in agent.heard[2:])
     assert status(met) == "active"
     assert flow(met, "goal", "status", "greet", "--json").json["proposal"]["to"] == "achieved"
 
 
-FORMS = (
-    "flow goal confirm greet --proposal 0",
-    "cd . && flow goal confirm greet --proposal 0",
-    "FLOW=1 command flow  goal  confirm greet --proposal 0 2>&1 | cat",
-    f'"{ROOT}/bin/flow" goal confirm greet --proposal 0',
-    "flow goal evaluate greet --confirm",
-    "flow goal clear greet --yes",
-    "flow goal approve greet AC1 --by A --note B --yes",
-    "flow trust record greet --yes",
-)
+def test_a_yes_is_no_yes_to_all(met: GitRepo) -> None:
+    """Not to a contract nobody trusts, nor to files that have moved since, nor to --confirm."""
 
-
-def test_where_all_of_bash_is_allowed_a_persons_doors_are_still_asked_about(met: GitRepo) -> None:
-    agent = Agent(*map(bash, FORMS), says("None of it worked."))
-    with Session(met, agent, "--allowedTools", "Bash", person=refuse) as session:
-        session.prompt("try everything")
-    assert [given["command"] for _, given in session.asked] == list(FORMS)
-    assert status(met) == "active"
-
-
-def test_a_yes_to_files_that_have_moved_since_closes_nothing(met: GitRepo) -> None:
     def moves(_tool: str, given: dict[str, Any]) -> dict[str, Any]:
-        met.write("src/greet.txt", "please, and now\n")
+        if "--proposal" in given["command"]:
+            met.write("src/greet.txt", "please, and now\n")
         return given
 
-    agent = Agent(bash(EVALUATE), confirm, says("It was stale."))
+    def nothing_ran(_call: Call) -> Reply:
+        runs.extend((met.path / ".flow/runs").glob("*/evidence/*eval*"))
+        return bash(EVALUATE)
+
+    runs: list[Path] = []
+    file = met.path / ".flow/goals/greet.goal.yaml"
+    contract = file.read_text()
+    file.write_text(contract.replace("grep -q please", "touch ran; grep -q please"))
+    steps = (bash("flow goal evaluate greet --confirm"), nothing_ran, confirm, says("Stale."))
+    agent = Agent(bash(EVALUATE), says("Please read the contract."), *steps)
     with Session(met, agent, person=moves) as session:
         session.prompt("/flow:goal evaluate greet")
-    assert "stale" in agent.heard[2]
-    assert status(met) == "active"
-
-
-def test_an_untrusted_goal_runs_nothing(met: GitRepo) -> None:
-    file = met.path / ".flow/goals/greet.goal.yaml"
-    file.write_text(file.read_text().replace("grep -q please", "touch ran; grep -q please"))
-    agent = Agent(bash(EVALUATE), says("Please read the contract."))
-    with Session(met, agent, person=refuse) as session:
+        assert re.search("^do +ask_trust$", agent.heard[1], re.MULTILINE)
+        assert not (met.path / "ran").exists()
+        assert session.asked == []
+        file.write_text(contract)
         session.prompt("/flow:goal evaluate greet")
-    assert re.search("^do +ask_trust$", agent.heard[1], re.MULTILINE)
-    assert not (met.path / "ran").exists()
-    assert session.asked == []
-
-
-def test_the_judge_agent_has_no_tools(met: GitRepo) -> None:
-    asked = uses(
-        "Agent",
-        subagent_type="flow:goal-evaluator-judge",
-        description="an opinion",
-        prompt="contract and evidence",
-        run_in_background=False,
-    )
-    opinion = '{"criterion_results": [], "verdict": "needs_human_review"}'
-    agent = Agent(asked, says("done"), others=lambda _call: says(opinion))
-    with Session(met, agent, person=refuse) as session:
-        session.prompt("ask the judge")
-    (judge,) = (call for call in agent.aside if "You judge whether" in call.system)
-    assert judge.tools == []
-    assert "You judge whether the acceptance criteria of one software goal are met." in judge.system
-    assert opinion in agent.heard[1]
+    assert [given["command"].split()[2] for _, given in session.asked] == ["evaluate", "confirm"]
+    assert "terminal" in agent.heard[3]
+    assert runs == []
+    assert "stale" in agent.heard[5]
+    assert status(met) == "active"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.user_state.auto_judge import AutoJudgeMemory
-from tests.e2e.agent import Agent, bash, says, uses
+from tests.e2e.agent import Agent, bash, says
 from tests.e2e.session import Session, Turn, refuse
 from tests.support import GitRepo
 from tests.support.goal_judge import GoalJudge
@@ -41,47 +41,34 @@ def cards(repo: GitRepo) -> list[str]:
     return sorted(os.listdir(where)) if where.is_dir() else []
 
 
-def test_judge_a_skill_by_its_name(repo: GitRepo, judge: GoalJudge) -> None:
+def test_judge_a_skill_by_its_name_and_a_file(repo: GitRepo, judge: GoalJudge) -> None:
+    repo.write("run.md", "## User\n\ntidy\n\n## Assistant\n\nall is tidy now\n")
     agent = Agent(
         *(bash("ls"), says("all is tidy now")),
         *(bash("flow judge scorecard tidy"), says("There it is: a B.")),
+        *(bash("flow judge scorecard --file run.md"), says("done")),
     )
     options = ("--allowedTools", "Bash(ls:*)")
     with Session(repo, agent, *options, person=refuse) as session:
         session.prompt("/tidy the shed")
         session.prompt("/flow:judge tidy")
-    told, box = agent.heard[2:]
+        names = cards(repo)
+        session.prompt("/flow:judge --file run.md")
+    told, box = agent.heard[2:4]
     assert "Called as: `/flow:judge tidy`" in told
     assert "`/flow:judge commit` → `flow judge scorecard commit`" in told
     assert "║  VERDICT SCORECARD — tidy" in box
     assert "COMPOSITE: 7.95/10 — Grade: B" in box
+    assert "COMPOSITE: 7.95/10" in agent.heard[5]
     assert session.asked == []  # the command brings the permission with it
-    (name,) = cards(repo)
+    (name,) = names
     card = json.loads((repo.path / ".flow/scores" / name).read_text())
-    (prompt,) = judge.prompts
+    prompt, of_the_file = judge.prompts
     assert "/tidy the shed" in prompt
     assert "Tidy the shed well." in prompt
     assert "flow judge scorecard" not in prompt  # the run ended before it was asked about
+    assert "the shed" not in of_the_file
     assert card["skill"] == "tidy"
-
-
-def test_judge_a_file(repo: GitRepo, judge: GoalJudge) -> None:
-    repo.write("run.md", "## User\n\ntidy\n\n## Assistant\n\nall is tidy now\n")
-    agent = Agent(bash("flow judge scorecard --file run.md"), says("done"))
-    with Session(repo, agent, person=refuse) as session:
-        session.prompt("/flow:judge --file run.md")
-    assert "COMPOSITE: 7.95/10" in agent.heard[1]
-    assert session.asked == []
-
-
-def test_the_agent_finds_the_skill_and_a_person_the_command(
-    repo: GitRepo, judge: GoalJudge
-) -> None:
-    agent = Agent(uses("Skill", skill="flow:judge"), says("read"))
-    with Session(repo, agent, "--allowedTools", "Skill") as session:
-        turn = session.prompt("how well did tidy do?")
-    assert "# Scoring an execution" in agent.heard[1]
-    assert turn.init["slash_commands"].count("flow:judge") == 1
 
 
 def until_scored(repo: GitRepo, stop: Callable[[], Turn]) -> list[Turn]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.transcripts import reader
+from flow.adapters.transcripts.files import project_name
 from flow.core.transcript.model import Transcript, has_ended
 from flow.errors import InputError
 from tests.e2e.agent import Agent, bash, says, uses
@@ -60,9 +61,18 @@ def shown(found: Transcript) -> list[tuple[str, str]]:
     return [(e.kind, e.tool or e.text) for e in found.entries]
 
 
-def test_runs_of_skills_commands_and_agents_are_found(repo: GitRepo, home: Path) -> None:
-    start(repo)
-    repo.commit("skills", **SKILLS)
+@pytest.fixture
+def deep(tmp_path: Path) -> GitRepo:
+    """A repository whose path is so long that the CLI shortens the name of its folder."""
+    folder = tmp_path
+    while len(os.fspath(folder)) < 260:
+        folder = folder / ("ä" * 20)
+    folder.mkdir(parents=True)
+    return start(GitRepo.init(folder))
+
+
+def test_runs_of_skills_commands_and_agents_are_found(deep: GitRepo, home: Path) -> None:
+    deep.commit("skills", **SKILLS)
     agent = WithSubagents(
         says("hello"),
         *(bash("rm -rf build; touch block; false"), says("first"), says("after the block")),
@@ -73,12 +83,15 @@ def test_runs_of_skills_commands_and_agents_are_found(repo: GitRepo, home: Path)
     )
     prompts = ["hi", "/ship x <y>", "tidy up", "let it be reviewed", "/flow:goal status"]
     options = ("--allowedTools", "Bash,Skill,Agent")
-    with Session(repo, agent, *options) as session:
+    with Session(deep, agent, *options) as session:
         for prompt in [*prompts, "/apart the cat", "/cost"]:
             session.prompt(prompt)
 
+    (folder,) = os.listdir(home / ".claude" / "projects")
+    assert folder == project_name(os.fspath(deep.path))
+
     def newest(skill: str | None) -> Transcript:
-        return reader.newest(skill, cwd=str(repo.path), home=str(home), environ={})
+        return reader.newest(skill, cwd=str(deep.path), home=str(home), environ={})
 
     ship = newest("ship")
     assert shown(ship) == [
@@ -121,18 +134,3 @@ def test_runs_of_skills_commands_and_agents_are_found(repo: GitRepo, home: Path)
     for skill in ("cost", "usage", "hello"):
         with pytest.raises(InputError):
             newest(skill)
-
-
-def test_the_folder_of_a_long_path_is_the_clis(repo: GitRepo, home: Path) -> None:
-    deep = repo.path
-    while len(os.fspath(deep)) < 260:
-        deep = deep / ("ä" * 20)
-    deep.mkdir(parents=True)
-    start(repo)
-    away = GitRepo.init(deep)
-    with Session(away, Agent(says("hello"))) as session:
-        session.prompt("hi")
-    from flow.adapters.transcripts.files import project_name
-
-    (folder,) = os.listdir(home / ".claude" / "projects")
-    assert folder == project_name(os.fspath(away.path))
