@@ -15,7 +15,7 @@ from flow.wiring import confirm_question
 from flow.wiring.context import Context
 from tests.support import ROOT, scene
 from tests.support.patience import eventually
-from tests.support.scene import ended, flow
+from tests.support.scene import ended, flow, step
 
 if TYPE_CHECKING:
     from tests.support import GitRepo
@@ -66,7 +66,7 @@ def amend(repo: GitRepo, *edits: tuple[str, str]) -> None:
         text = text.replace(old, new)
     repo.write("../goal.yaml", text)
     words = ("goal", "amend", "strict", "--file", "../goal.yaml", "--yes")
-    done = flow(repo, *words, "--by", "R. Viewer", "--reason", "mypy could not fail")
+    done = step(repo, *words, "--by", "R. Viewer", "--reason", "mypy could not fail")
     assert done.status == 0, done.stderr
 
 
@@ -83,7 +83,7 @@ def cheat(repo: GitRepo) -> None:
 
 
 def evaluate(repo: GitRepo) -> dict[str, Any]:
-    done = flow(repo, "goal", "evaluate", "strict", "--json")
+    done = step(repo, "goal", "evaluate", "strict", "--json")
     assert done.status == 0, done
     found: dict[str, Any] = done.json["proposed_transition"]
     return found
@@ -113,16 +113,16 @@ def test_the_verdict_has_everything_as_data(work: GitRepo) -> None:
         "tests/new.sh": "new",
         "tests/old.sh": "gone",
     }
-    (step,) = confirm["contract"]
-    assert (step["by"], step["reason"], step["kind"]) == (
+    (amended,) = confirm["contract"]
+    assert (amended["by"], amended["reason"], amended["kind"]) == (
         "R. Viewer",
         "mypy could not fail",
         "weakening",
     )
-    assert step["said_from"] in ("pipe", "agent")
-    assert "  - true || true" in step["lines"]
-    assert "  + sh tests/all.sh && touch left.log" in step["lines"]
-    assert "  + docs/**" in step["lines"]
+    assert amended["said_from"] in ("pipe", "agent")
+    assert "  - true || true" in amended["lines"]
+    assert "  + sh tests/all.sh && touch left.log" in amended["lines"]
+    assert "  + docs/**" in amended["lines"]
     assert confirm["left_behind"] == {"count": 1, "paths": ["left.log"]}
     assert confirm["files"]["outside"] == []
     assert confirm["trust"]["trusted"]
@@ -193,26 +193,25 @@ def test_the_diff_is_one_key_away_and_comes_back(work: GitRepo, env: dict[str, s
 def test_off_a_terminal_the_proposal_must_be_named(work: GitRepo) -> None:
     cheat(work)
     proposal = evaluate(work)["proposal_id"]
+    line = f"flow goal confirm strict --proposal {proposal[:12]}"
     done = flow(work, "goal", "confirm", "strict")
-    assert done.status == 2
-    assert f"flow goal confirm strict --proposal {proposal[:12]}" in done.stderr
+    assert (done.status, line in done.stderr) == (2, True)
+    assert flow(work, "goal", "confirm", "--json").json["error"]["remedy"] == line
+    for digits in (7, 0):
+        done = flow(work, "goal", "confirm", "strict", f"--proposal={proposal[:digits]}")
+        assert (done.status, scene.status(work, "strict")) == (2, "active")
     done = flow(work, "goal", "confirm", "strict", "--proposal", proposal[:12])
     assert done.status == 0, done.stderr
 
 
-def test_off_a_terminal_the_line_to_type_is_in_the_document_too(work: GitRepo) -> None:
-    cheat(work)
-    proposal = evaluate(work)["proposal_id"]
-    error = flow(work, "goal", "confirm", "--json").json["error"]
-    assert error["remedy"] == f"flow goal confirm strict --proposal {proposal[:12]}"
-    for digits in (7, 0):
-        done = flow(work, "goal", "confirm", "strict", f"--proposal={proposal[:digits]}")
-        assert (done.status, scene.status(work, "strict")) == (2, "active")
-
-
-def test_a_name_and_a_note_are_on_the_record(work: GitRepo) -> None:
+def test_a_name_and_a_note_are_on_the_record_and_a_broken_word_is_refused(work: GitRepo) -> None:
     cheat(work)
     words = ("goal", "confirm", "strict", "--proposal", evaluate(work)["proposal_id"][:8])
+    broken = (("--by", ""), ("--by", "a\nb"), ("--by", "x" * 300), ("--note", "x" * 5000))
+    for option, value in broken:  # before anything is shown
+        done = flow(work, *words, f"{option}={value}")
+        assert (done.status, done.stdout, scene.status(work, "strict")) == (2, "", "active")
+        assert done.stderr.startswith(f"flow: {option}")
     done = flow(work, *words, "--by", "R. Viewer", "--note", "I read the diff", "--json")
     assert done.status == 0, done
     said = {"by": "R. Viewer", "by_from": None, "note": "I read the diff", "status": "achieved"}
@@ -242,20 +241,6 @@ def test_without_a_name_it_is_gits_and_the_record_says_so(work: GitRepo) -> None
     assert "note" not in event
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--by", ""), ("--by", "a\nb"), ("--by", "x" * 300), ("--note", "x" * 5000)],
-)
-def test_a_broken_word_is_refused_before_anything_is_shown(
-    work: GitRepo, option: str, value: str
-) -> None:
-    cheat(work)
-    proposal = evaluate(work)["proposal_id"]
-    done = flow(work, "goal", "confirm", "strict", "--proposal", proposal, f"{option}={value}")
-    assert (done.status, done.stdout, scene.status(work, "strict")) == (2, "", "active")
-    assert done.stderr.startswith(f"flow: {option}")
-
-
 @pytest.mark.parametrize("left_out", [True, False])
 def test_the_line_to_commit_stands_where_there_is_something(repo: GitRepo, left_out: bool) -> None:
     scene.start(repo)
@@ -264,7 +249,7 @@ def test_the_line_to_commit_stands_where_there_is_something(repo: GitRepo, left_
     scene.create(repo)
     scene.meet(repo)
     repo.commit("done")
-    proposal = flow(repo, "goal", "evaluate", "greet", "--json").json["proposed_transition"]
+    proposal = step(repo, "goal", "evaluate", "greet", "--json").json["proposed_transition"]
     done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal["proposal_id"])
     assert done.status == 0, done.stderr
     assert ("git commit" in done.stdout) != left_out
@@ -325,7 +310,7 @@ def test_what_flow_found_on_the_way_is_in_the_question(work: GitRepo) -> None:
     swap = "cp src/a.py kept; echo 2 > src/a.py; cp kept src/a.py; rm kept; test -e src/a.py"
     amend(work, ("sh tests/all.sh", "sh tests/new.sh"), ("true || true", swap))
     work.write("tests/new.sh", "exit 0\n")
-    flow(work, "goal", "baseline", "strict")
+    step(work, "goal", "baseline", "strict")
     confirm = evaluate(work)["confirm"]
     assert "written to while the commands ran, now as before: src/a.py" in confirm["reason"]
     assert confirm["files"] == {"changed": 1, "only_proof": True, "outside": []}
@@ -393,11 +378,11 @@ def test_an_approval_of_protected_files_is_named(work: GitRepo) -> None:
 
 def test_other_goals_that_are_not_done_are_named(work: GitRepo) -> None:
     more = ("--outcome", "the first\x1b[31m task", "--criterion", "AC1: t :: false", "--allow", "x")
-    assert flow(work, "goal", "create", "first", *more).status == 0
-    assert flow(work, "goal", "pause", "first", "--reason", "later").status == 0
-    flow(work, "goal", "create", "draft", "--draft", *more)
-    flow(work, "goal", "create", "gone", *more)
-    flow(work, "goal", "clear", "gone", "--yes")
+    assert step(work, "goal", "create", "first", *more).status == 0
+    assert step(work, "goal", "pause", "first", "--reason", "later").status == 0
+    step(work, "goal", "create", "draft", "--draft", *more)
+    step(work, "goal", "create", "gone", *more)
+    step(work, "goal", "clear", "gone", "--yes")
     amend(work, ("sh tests/all.sh", "test -e src/a.py"), ("true || true", "test -e src/a.py"))
     others = evaluate(work)["confirm"]["other_goals"]
     assert others == ["first: waiting_for_user, the first\\x1b[31m task"]
