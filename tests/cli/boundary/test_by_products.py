@@ -9,7 +9,7 @@ import pytest
 from flow.core.boundary.by_products import is_by_product
 from flow.core.boundary.changes import ContentState, PathChange, entry_digest
 from tests.support import GitRepo, Ran
-from tests.support.scene import flow, start
+from tests.support.scene import flow, start, step
 
 GOAL = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**", "--deny", "secret/**")
 
@@ -36,35 +36,27 @@ def evaluated(work: GitRepo, *made: str) -> tuple[Ran, Ran]:
     return runs[0], runs[1]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "conftest.py",
-        "tests/test_ok.py",
-        "sitecustomize.py",
-        "evil.pth",
-        "pytest.ini",
-        "package.json",
-        "Makefile",
-        "run.sh",
-        ".cargo/config.toml",
-        "target/conftest.py",
-        ".claude/settings.flow.json",
-        ".flow/rubrics/login.md",
-        ".flow/runners.yaml",
-        "skills/judge/judge-config.json",
-        "secret/out.log",
-        "secret/build/x.o",
-    ],
-)
-def test_what_steers_or_is_denied_counts(work: GitRepo, name: str) -> None:
-    first, second = evaluated(work, name)
+STEERS = (
+    "conftest.py", "tests/test_ok.py", "sitecustomize.py", "evil.pth", "pytest.ini", "package.json",
+    "Makefile", "run.sh", ".cargo/config.toml", "target/conftest.py", ".claude/settings.flow.json",
+    ".flow/rubrics/login.md", "skills/judge/judge-config.json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [STEERS, ("secret/out.log", "secret/build/x.o")])
+def test_what_steers_or_is_denied_counts(work: GitRepo, names: tuple[str, ...]) -> None:
+    first, second = evaluated(work, *names)
     assert first.json["proposed_transition"] is None
     assert first.status != 0
-    if name == ".flow/runners.yaml" and second.status == 2:
-        return  # it holds no rules, which stops all that would read it
     assert second.status == 3, second.json
-    assert name in " ".join(second.json["path_violations"])
+    assert sorted(path.split(" ")[0] for path in second.json["path_violations"]) == sorted(names)
+
+
+def test_rules_about_runners_count_and_stop_all_that_would_read_them(work: GitRepo) -> None:
+    first, second = evaluated(work, ".flow/runners.yaml")
+    assert first.json["proposed_transition"] is None
+    assert first.status != 0
+    assert second.status == 2, second.json  # it holds none
 
 
 def test_inside_the_paths_a_source_is_a_change_that_is_allowed(work: GitRepo) -> None:
@@ -94,37 +86,41 @@ def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) ->
         assert not is_by_product(change, {path: entry_digest(entry)})
 
 
-@pytest.mark.parametrize("kind", ["denied", "a symlink", "executable", "deleted"])
-def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo, kind: str) -> None:
-    name = ".decisions/issue-99.md"
-    deny = ("--deny", ".decisions/issue-9*.md") if kind == "denied" else ()
-    if kind == "deleted":
-        work.commit("journal", **{name: "---\nissue: 99\n---\n"})
-    words = ("--criterion", "AC1: x :: true", "--issue", "7", *deny)
-    assert flow(work, *GOAL, *words).status == 0
-    assert flow(work, "goal", "evaluate", "greet").status == 0
-    path = work.path / name
-    if kind == "a symlink":
-        path.symlink_to("issue-7.md")
-    elif kind == "deleted":
-        path.unlink()
-    else:
-        work.write(name, "---\nissue: 99\n---\n", mode=0o755 if kind == "executable" else 0o644)
+def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo) -> None:
+    denied, link, program, gone = (f".decisions/issue-{number}.md" for number in range(96, 100))
+    text = "---\nissue: 99\n---\n"
+    work.commit("journal", **{gone: text})
+    words = ("--criterion", "AC1: x :: true", "--issue", "7", "--deny", denied)
+    assert step(work, *GOAL, *words).status == 0
+    assert step(work, "goal", "evaluate", "greet").status == 0
+    work.write(denied, text)
+    (work.path / link).symlink_to("issue-7.md")
+    work.write(program, text, mode=0o755)
+    (work.path / gone).unlink()
     done = flow(work, "goal", "evaluate", "greet", "--json")
     assert done.status == 3, done.json
-    assert name in " ".join(done.json["path_violations"])
+    found = [path.split(" ")[0] for path in done.json["path_violations"]]
+    assert found == [denied, link, program, gone]
 
 
-def reporting(work: GitRepo, report: str, path: str, command: str = "") -> list[Ran]:
-    """Two evaluations of a goal whose command writes ``path`` and declares ``report``."""
-    command = command or f"cp src/greet.xml {path}"
-    (work.path / path).parent.mkdir(parents=True, exist_ok=True)
-    made = flow(work, *GOAL, "--criterion", f"AC1: x :: {command}", "--draft")
+def reporting(work: GitRepo, *reports: tuple[str, str, str]) -> list[Ran]:
+    """Two evaluations of a goal whose commands write a path each, and declare a report.
+
+    Without a command of its own it is a copy.
+    """
+    words = []
+    for number, (_, path, command) in enumerate(reports, 1):
+        (work.path / path).parent.mkdir(parents=True, exist_ok=True)
+        does = command or f"cp src/greet.xml {shlex.quote(path)}"
+        words += ["--criterion", f"AC{number}: x :: {does}"]
+    made = step(work, *GOAL, *words, "--draft")
     assert made.status == 0, made
     file = work.path / ".flow/goals/greet.goal.yaml"
-    line = "      verification_command:"
-    file.write_text(file.read_text().replace(line, f"      report: {report!r}\n{line}"))
-    assert flow(work, "goal", "activate", "greet", "--json").status == 0
+    first, *rest = file.read_text().split("      verification_command:")
+    lines = [f"      report: {report!r}\n      verification_command:" for report, *_ in reports]
+    assert len(lines) == len(rest)
+    file.write_text(first + "".join(map("".join, zip(lines, rest, strict=True))))
+    assert step(work, "goal", "activate", "greet", "--json").status == 0
     return [flow(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
 
 
@@ -137,24 +133,16 @@ def reported(work: GitRepo) -> GitRepo:
     return work
 
 
-@pytest.mark.parametrize(
-    ("report", "path"),
-    [
-        ("r.xml", "r.xml"),
-        ("out-*.xml", "out-1.xml"),
-        ("r.json", "r.json"),
-        ("sub/a/*.xml", "sub/a/greeting.xml"),
-        ("a.xml", "a.xml"),
-        ("unit tests.xml", "'unit tests.xml'"),
-    ],
-)
-def test_a_declared_report_counts_whatever_its_name(
-    reported: GitRepo, report: str, path: str
-) -> None:
-    first, second = reporting(reported, report, path)
+def test_a_declared_report_counts_whatever_its_name(reported: GitRepo) -> None:
+    reports = {
+        "r.xml": "r.xml", "out-*.xml": "out-1.xml", "r.json": "r.json",
+        "sub/a/*.xml": "sub/a/greeting.xml", "unit tests.xml": "unit tests.xml",
+    }  # fmt: skip
+    first, second = reporting(reported, *((name, path, "") for name, path in reports.items()))
     for done in (first, second):
-        assert done.status == 0, done.json
-        assert any("left" in text and report[:1] in text for text in done.json["warnings"])
+        assert (done.status, done.json["path_violations"]) == (0, []), done.json
+        (left,) = [text for text in done.json["warnings"] if "left" in text]
+        assert all(path in left for path in reports.values()), left
     assert first.json["proposed_transition"]["to"] == "achieved"
 
 
@@ -164,7 +152,7 @@ def test_a_report_that_is_written_anew_by_a_failing_run_too(reported: GitRepo) -
         "cp src/greet.xml r.xml; cat src/state | sed 's/^/<!-- /; s/$/ -->/' >> r.xml; "
         "test -f src/done"
     )
-    first, second = reporting(reported, "r.xml", "r.xml", command)
+    first, second = reporting(reported, ("r.xml", "r.xml", command))
     assert (first.status, second.status) == (1, 1)
     assert "stale" not in first.json["reason"]
     reported.write("src/done", "")
@@ -172,30 +160,35 @@ def test_a_report_that_is_written_anew_by_a_failing_run_too(reported: GitRepo) -
     assert (done.status, done.json["path_violations"]) == (0, [])
 
 
-@pytest.mark.parametrize(
-    ("report", "path", "command"),
-    [
+STEERING_REPORTS = {
+    "its name": (
         ("*.json", "package.json", ""),
         ("package.json", "package.json", ""),
         ("*.xml", "pom.xml", ""),
         ("conftest.py", "conftest.py", ""),
         ("*", ".mocharc.json", ""),
-        ("r.xml", "r.xml", "cp src/greet.xml r.xml && chmod +x r.xml"),
-        ("r.xml", "other.xml", "cp src/greet.xml r.xml && cp r.xml other.xml"),
-        ("r.xml", "r.xml", "ln -sf src/greet.xml r.xml"),
         ("secret/r.xml", "secret/r.xml", ""),
-    ],
-)
+    ),
+    "its kind": (
+        ("run.xml", "run.xml", "cp src/greet.xml run.xml && chmod +x run.xml"),
+        ("link.xml", "link.xml", "ln -sf src/greet.xml link.xml"),
+    ),
+    "another": (("r.xml", "other.xml", "cp src/greet.xml r.xml && cp r.xml other.xml"),),
+}
+
+
+@pytest.mark.parametrize("reports", STEERING_REPORTS.values(), ids=list(STEERING_REPORTS))
 def test_a_declared_report_that_steers_is_denied_or_is_no_file_counts(
-    reported: GitRepo, report: str, path: str, command: str
+    reported: GitRepo, reports: tuple[tuple[str, str, str], ...]
 ) -> None:
-    _, second = reporting(reported, report, path, command)
+    _, second = reporting(reported, *reports)
     assert second.status == 3, second.json
-    assert path in " ".join(second.json["path_violations"])
+    found = {path.split(" ")[0] for path in second.json["path_violations"]}
+    assert found == {path for _, path, _ in reports}
 
 
 def test_a_declared_report_that_is_staged_or_edited_counts(reported: GitRepo) -> None:
-    reporting(reported, "r.xml", "r.xml")
+    reporting(reported, ("r.xml", "r.xml", ""))
     reported.git("add", "r.xml")
     done = flow(reported, "goal", "evaluate", "greet", "--json")
     assert done.status == 3, done.json
