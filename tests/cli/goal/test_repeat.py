@@ -16,7 +16,7 @@ from flow.adapters.contracts import formats
 from flow.adapters.process import loop as process_loop
 from flow.adapters.verification import supervisor as verification_supervisor
 from tests.support import GitRepo
-from tests.support.scene import create, edit, flow, goal_file, meet, run_dir, start, status
+from tests.support.scene import create, edit, flow, goal_file, meet, run_dir, start, status, step
 from tests.support.stops import events, settings, stop
 
 if TYPE_CHECKING:
@@ -86,18 +86,12 @@ def test_the_attack_it_is_for(repo: GitRepo, log: Path) -> None:
     assert done.json["proposed_transition"] is None
     assert status(repo) == "active"
 
-
-def test_every_run_is_kept(repo: GitRepo, log: Path) -> None:
-    ready(repo, alternating(log))
-    done = flow(repo, *EVALUATE, "--repeat", "3")
-    found = sidecars(repo)
+    found = sidecars(repo)  # every run is kept
     assert list(found) == [
         "evidence-ac1-eval-1", "evidence-ac1-eval-1-run-1", "evidence-ac1-eval-1-run-2",
     ]  # fmt: skip
     last = found["evidence-ac1-eval-1"]
-    assert done.json["criterion_results"][0]["evidence_ref"].endswith(
-        "/evidence-ac1-eval-1.evidence.yaml"
-    )
+    assert row["evidence_ref"].endswith("/evidence-ac1-eval-1.evidence.yaml")
     assert last["outcome"] == "inconclusive"
     assert last["reason"] == "flaky: passed 2 of 3 runs, failed 1"
     assert last["proves"] == ["AC1"]
@@ -115,65 +109,49 @@ def test_every_run_is_kept(repo: GitRepo, log: Path) -> None:
     assert len(events(repo, "evidence")) == 3
 
 
-AGREE = {
-    "all pass": ((0, 0, 0), "passed", "pass", "", (3, 0, 0), 0),
-    "all fail": ((1, 1, 1), "failed", "fail", "", (0, 3, 0), 1),
-    "all fail, each in its way": ((1, 2, 3), "failed", "fail", "", (0, 3, 0), 1),
-    "none can run": (
+AGREE = [
+    ((0, 0, 0), "passed", "pass", "", (3, 0, 0)),
+    ((1, 2, 3), "failed", "fail", "", (0, 3, 0)),
+    (
         (127, 127, 127), "inconclusive", "evidence_collected",
-        "a command was not found (exit 127)", (0, 0, 3), 1,
+        "a command was not found (exit 127)", (0, 0, 3),
     ),
-    "one cannot run": (
-        (0, 127, 0), "inconclusive", "evidence_collected",
-        "flaky: passed 2 of 3 runs, inconclusive 1", (2, 0, 1), 1,
-    ),
-    "all differ": (
+    (
         (0, 1, 126), "inconclusive", "evidence_collected",
-        "flaky: passed 1 of 3 runs, failed 1, inconclusive 1", (1, 1, 1), 1,
+        "flaky: passed 1 of 3 runs, failed 1, inconclusive 1", (1, 1, 1),
     ),
-    "the last one fails": (
-        (0, 0, 1), "inconclusive", "evidence_collected",
-        "flaky: passed 2 of 3 runs, failed 1", (2, 1, 0), 1,
-    ),
-    "only the last one passes": (
-        (1, 1, 0), "inconclusive", "evidence_collected",
-        "flaky: passed 1 of 3 runs, failed 2", (1, 2, 0), 1,
-    ),
-}  # fmt: skip
+]  # fmt: skip
+"""Each other cell is in ``tests/core/evidence/test_repeat.py``."""
 
 
-@pytest.mark.parametrize("case", AGREE.values(), ids=list(AGREE))
-def test_what_three_runs_come_to(repo: GitRepo, log: Path, case: Any) -> None:
-    codes, outcome, state, reason, counts, code = case
-    ready(repo, scripted(log, *codes))
+def test_what_three_runs_come_to(repo: GitRepo, tmp_path: Path) -> None:
+    logs = [tmp_path / f"log{number}" for number, _ in enumerate(AGREE)]
+    first, *rest = [scripted(log, *codes) for log, (codes, *_) in zip(logs, AGREE, strict=True)]
+    more = [f"AC{number}: x :: {command}" for number, command in enumerate(rest, 2)]
+    ready(repo, first, *(word for text in more for word in ("--criterion", text)))
     done = flow(repo, *EVALUATE, "--repeat", "3")
-    (row,) = done.json["criterion_results"]
-    assert (row["outcome"], row["status"], done.status) == (outcome, state, code)
-    assert reason in row["reason"]
-    assert bool(reason) == bool(row["reason"])
-    told = sidecars(repo)["evidence-ac1-eval-1"]["repeat"]
-    assert (told["passed"], told["failed"], told["inconclusive"]) == counts
-    assert told["flaky"] is (len({c for c in counts if c}) > 1 or max(counts) < 3)
-    assert runs(log) == 3
+    assert done.status == 1
+    bodies = sidecars(repo)
+    for number, (codes, outcome, state, reason, counts) in enumerate(AGREE, 1):
+        row = done.json["criterion_results"][number - 1]
+        assert (row["outcome"], row["status"], row["reason"] or "") == (outcome, state, reason)
+        told = bodies[f"evidence-ac{number}-eval-1"]["repeat"]
+        assert (told["passed"], told["failed"], told["inconclusive"]) == counts
+        assert told["flaky"] is (codes == (0, 1, 126))
+    assert [runs(log) for log in logs] == [3] * len(AGREE)
 
 
-def test_the_contract_says_how_often(repo: GitRepo, log: Path) -> None:
-    ready(repo, alternating(log))
-    edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 2\n"))
-    done = flow(repo, *EVALUATE)
-    assert done.json["criterion_results"][0]["reason"] == "flaky: passed 1 of 2 runs, failed 1"
-    assert runs(log) == 2
-
-
-@pytest.mark.parametrize(("flag", "times"), [("1", 2), ("3", 3)])
-def test_the_flag_asks_for_no_less_than_the_contract(
-    repo: GitRepo, log: Path, flag: str, times: int
+def test_the_contract_says_how_often_and_the_flag_asks_for_no_less(
+    repo: GitRepo, log: Path
 ) -> None:
-    ready(repo, scripted(log, 0, 0, 0, 0))
+    ready(repo, f"echo x >> {log}")
     edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 2\n"))
-    done = flow(repo, *EVALUATE, "--repeat", flag)
-    assert (done.status, runs(log)) == (0, times)
-    assert sidecars(repo)["evidence-ac1-eval-1"]["repeat"]["runs"] == times
+    before = 0
+    for turn, (flag, times) in enumerate(([(), 2], [("--repeat", "1"), 2], [("--repeat", "3"), 3])):
+        done = flow(repo, *EVALUATE, *flag)
+        assert (done.status, runs(log) - before) == (0, times)
+        assert sidecars(repo)[f"evidence-ac1-eval-{turn + 1}"]["repeat"]["runs"] == times
+        before += times
 
 
 FORGOTTEN = {
@@ -188,7 +166,7 @@ FORGOTTEN = {
 def test_a_failure_that_the_goal_file_forgot_is_known(repo: GitRepo, log: Path, how: str) -> None:
     """Its results are no part of the contract; and a run may have another name."""
     ready(repo, alternating(log, "odd"))
-    assert flow(repo, *EVALUATE).json["criterion_results"][0]["outcome"] == "failed"
+    assert step(repo, *EVALUATE).json["criterion_results"][0]["outcome"] == "failed"
     if how in FORGOTTEN:
         path = repo.path / ".flow/goals/greet.goal.yaml"
         path.write_text(FORGOTTEN[how](path.read_text()))
@@ -211,7 +189,7 @@ def test_an_older_pass_does_not_stand_for_a_newer_failure(
 ) -> None:
     """On the same files; the goal file is made to name the older one."""
     ready(repo, scripted(log, 0, 1, 0, 1))
-    assert flow(repo, *EVALUATE).json["verdict"] == "achieved"
+    assert step(repo, *EVALUATE).json["verdict"] == "achieved"
     before = goal_file(repo)
     assert flow(repo, *EVALUATE).json["verdict"] == "not_achieved"
     repo.write(".flow/goals/greet.goal.yaml", before)
@@ -220,36 +198,29 @@ def test_an_older_pass_does_not_stand_for_a_newer_failure(
     assert "flaky: passed 1 of 2 runs, failed 1" in json.dumps(answer)
 
 
-@pytest.mark.parametrize("times", ["0", "-1", "1001", "two", "1.5", ""])
-def test_how_often_is_bounded(repo: GitRepo, times: str) -> None:
+def test_how_often_is_bounded(repo: GitRepo) -> None:
     create(start(repo))
-    done = flow(repo, *EVALUATE, "--repeat", times)
-    assert done.status == 2
-    assert done.json["error"]["code"] == "usage"
+    for times in ("0", "-1", "1001", "two", "1.5", ""):
+        done = flow(repo, *EVALUATE, "--repeat", times)
+        assert (done.status, done.json["error"]["code"]) == (2, "usage")
+    text = goal_file(repo)
+    for times in ("0", "1001", '"two"'):
+        repeat = text.replace("evaluator:\n", f"evaluator:\n  repeat: {times}\n")
+        repo.write(".flow/goals/greet.goal.yaml", repeat)
+        done = flow(repo, *EVALUATE)
+        assert (done.status, "evaluator.repeat" in json.dumps(done.json["error"])) == (2, True)
 
 
-@pytest.mark.parametrize("times", ["0", "1001", '"two"'])
-def test_the_contract_is_bounded_too(repo: GitRepo, times: str) -> None:
-    create(start(repo))
-    text = goal_file(repo).replace("evaluator:\n", f"evaluator:\n  repeat: {times}\n")
-    repo.write(".flow/goals/greet.goal.yaml", text)
-    done = flow(repo, *EVALUATE)
-    assert done.status == 2
-    assert "evaluator.repeat" in json.dumps(done.json["error"])
-
-
-@pytest.mark.parametrize("jobs", ["1", "4"])
-def test_a_command_never_runs_beside_itself(repo: GitRepo, tmp_path: Path, jobs: str) -> None:
+def test_a_command_never_runs_beside_itself(repo: GitRepo, tmp_path: Path) -> None:
     """Others run beside it where ``--jobs`` says so."""
     once = f"mkdir {tmp_path}/%s || exit 9; sleep 0.1; rmdir {tmp_path}/%s"
     start(repo)
-    words = [f"AC{n}: x :: {once % (f'a{n}', f'a{n}')}" for n in (1, 2, 3)]
-    more = [part for word in words[1:] for part in ("--criterion", word)]
-    create(repo, "greet", *more, criterion=words[0])
-    done = flow(repo, *EVALUATE, "--repeat", "3", "--jobs", jobs)
+    words = [f"AC{n}: x :: {once % (f'a{n}', f'a{n}')}" for n in (1, 2)]
+    create(repo, "greet", "--criterion", words[1], criterion=words[0])
+    done = flow(repo, *EVALUATE, "--repeat", "3", "--jobs", "4")
     assert done.status == 0
-    assert [row["outcome"] for row in done.json["criterion_results"]] == ["passed"] * 3
-    assert len(sidecars(repo)) == 9
+    assert [row["outcome"] for row in done.json["criterion_results"]] == ["passed"] * 2
+    assert len(sidecars(repo)) == 6
 
 
 class Hang:
@@ -313,7 +284,7 @@ def test_what_it_looks_like(repo: GitRepo, log: Path) -> None:
 def test_two_evaluations_that_disagree_are_both_kept_and_flaky(repo: GitRepo, log: Path) -> None:
     """HAZARD E68. Asking again until it passes does not make it a pass."""
     ready(repo, alternating(log, fails="odd"))
-    assert flow(repo, *EVALUATE).status == 1
+    assert step(repo, *EVALUATE).status == 1
     second = flow(repo, *EVALUATE)
     (row,) = second.json["criterion_results"]
     assert (second.status, row["outcome"]) == (1, "inconclusive")
@@ -326,17 +297,17 @@ def test_two_evaluations_that_disagree_are_both_kept_and_flaky(repo: GitRepo, lo
 
 
 def test_it_takes_as_many_passes_as_there_were_runs(repo: GitRepo, log: Path) -> None:
-    ready(repo, scripted(log, 0, 0, 1, 0, 0, 0, 0, 0))
-    flow(repo, *EVALUATE, "--repeat", "5")
+    ready(repo, scripted(log, 0, 0, 1, 0, 0, 0))
+    step(repo, *EVALUATE, "--repeat", "3")
     done = flow(repo, *EVALUATE)
-    assert (done.status, runs(log)) == (0, 10)
+    assert (done.status, runs(log)) == (0, 6)
     (row,) = done.json["criterion_results"]
     assert row["outcome"] == "passed"
     told = [text for text in row["limitations"] if text.startswith("flaky: ")]
     (text,) = told
     assert text == (
         "flaky: on the same files it was flaky before (evidence-ac1-eval-1); "
-        "5 runs in a row have passed now."
+        "3 runs in a row have passed now."
     )
     assert f"AC1: {told[0]}" in done.json["warnings"]
     assert told[0] in sidecars(repo)["evidence-ac1-eval-2"]["limitations"]
@@ -345,7 +316,7 @@ def test_it_takes_as_many_passes_as_there_were_runs(repo: GitRepo, log: Path) ->
 def test_what_was_put_right_outside_the_files_passes(repo: GitRepo, tmp_path: Path) -> None:
     """A service that was down, a package that was missing: an honest second evaluation works."""
     ready(repo, f"test -e {tmp_path}/service")
-    assert flow(repo, *EVALUATE).status == 1
+    assert step(repo, *EVALUATE).status == 1
     (tmp_path / "service").touch()
     done = flow(repo, *EVALUATE)
     assert done.status == 0
@@ -360,7 +331,7 @@ def test_what_was_put_right_outside_the_files_passes(repo: GitRepo, tmp_path: Pa
 def test_a_failure_after_a_pass_says_so_too(repo: GitRepo, tmp_path: Path) -> None:
     (tmp_path / "service").touch()
     ready(repo, f"test -e {tmp_path}/service")
-    assert flow(repo, *EVALUATE).status == 0
+    assert step(repo, *EVALUATE).status == 0
     (tmp_path / "service").unlink()
     done = flow(repo, *EVALUATE)
     (row,) = done.json["criterion_results"]
@@ -371,8 +342,8 @@ def test_a_failure_after_a_pass_says_so_too(repo: GitRepo, tmp_path: Path) -> No
 
 
 def test_a_failure_that_stays_runs_once(repo: GitRepo, log: Path) -> None:
-    ready(repo, scripted(log, 1, 1, 1))
-    for number in (1, 2, 3):
+    ready(repo, scripted(log, 1, 1))
+    for number in (1, 2):
         done = flow(repo, *EVALUATE)
         assert (done.status, runs(log)) == (1, number)
         assert not [text for text in done.json["warnings"] if "flaky" in text]
@@ -380,7 +351,7 @@ def test_a_failure_that_stays_runs_once(repo: GitRepo, log: Path) -> None:
 
 def test_other_files_are_another_matter(repo: GitRepo, log: Path) -> None:
     ready(repo, scripted(log, 1, 0))
-    assert flow(repo, *EVALUATE).status == 1
+    assert step(repo, *EVALUATE).status == 1
     repo.write("src/greet.txt", "please, please\n")
     done = flow(repo, *EVALUATE)
     assert (done.status, runs(log)) == (0, 2)
@@ -389,7 +360,7 @@ def test_other_files_are_another_matter(repo: GitRepo, log: Path) -> None:
 
 def test_another_command_is_another_matter(repo: GitRepo, log: Path) -> None:
     ready(repo, scripted(log, 1, 0))
-    assert flow(repo, *EVALUATE).status == 1
+    assert step(repo, *EVALUATE).status == 1
     edit(repo, ("bash ", "bash -e "))
     done = flow(repo, *EVALUATE)
     assert (done.status, runs(log)) == (0, 2)
@@ -398,7 +369,7 @@ def test_another_command_is_another_matter(repo: GitRepo, log: Path) -> None:
 def test_what_rests_on_more_than_files_is_not_doubted(repo: GitRepo, log: Path) -> None:
     ready(repo, scripted(log, 1, 0))
     edit(repo, ("verification_command:", "hermetic: false\n      verification_command:"))
-    assert flow(repo, *EVALUATE).status == 1
+    assert step(repo, *EVALUATE).status == 1
     done = flow(repo, *EVALUATE)
     assert (done.status, runs(log)) == (0, 2)
     assert not [text for text in done.json["warnings"] if "flaky" in text]
@@ -410,7 +381,7 @@ def test_one_run_of_several_never_stands_for_the_criterion(
     """The goal's file is edited to name the run that passed; the hook does not take it."""
     settings(home, stopHookEnforcement="evaluator-loop")
     ready(repo, scripted(log, 0, 1, 1))
-    flow(repo, *EVALUATE, "--repeat", "2")
+    step(repo, *EVALUATE, "--repeat", "2")
     text = goal_file(repo)
     assert "evidence-ac1-eval-1.evidence.yaml" in text
     forged = text.replace("eval-1.evidence.yaml", "eval-1-run-1.evidence.yaml")
@@ -426,7 +397,7 @@ def test_the_hook_doubts_what_was_flaky(
 ) -> None:
     settings(home, stopHookEnforcement="evaluator-loop")
     ready(repo, scripted(log, 0, 1, 0, 0, 1))
-    flow(repo, *EVALUATE, "--repeat", "3")
+    step(repo, *EVALUATE, "--repeat", "3")
     answer = stop(repo, capfd)
     assert runs(log) == 5  # it failed in the second of the three that it needed
     assert answer["decision"] == "approve"
