@@ -15,6 +15,7 @@ from flow.core.settings import (
     Settings,
     config_rows,
     merge_layers,
+    only_tightens,
     strictest_pins,
 )
 from flow.errors import ContractError, Fault
@@ -467,3 +468,36 @@ def test_a_hook_time_beyond_the_hosts_limit_is_a_warning() -> None:
 def test_a_folder_is_kept_without_its_last_slash(key: str) -> None:
     loaded = merge_layers([Layer(PROJECT, nested(key, "docs/log/"), own=False)])
     assert value_of(loaded, key) == "docs/log"
+
+
+BLOCK = {"stopHookEnforcement": "block"}
+TIGHTENS: list[tuple[Any, Any, bool]] = [
+    (None, {"stopHookEnforcement": "warn"}, True),
+    (None, {"stopHookEnforcement": "evaluator-loop"}, True),
+    (None, {"enabled": True}, True),
+    (None, {"denied_paths": ["secrets/**"]}, True),
+    (None, {"judge": {"minKappa": 0.5, "maxCostUsd": 1, "canary": True}}, True),
+    (None, {}, True),
+    (None, {"stopHookEnforcement": "off"}, False),
+    (None, {"enabled": False}, False),
+    (None, {**BLOCK, "jobs": 8}, False),
+    (None, {"judge": {"model": "x"}}, False),
+    (None, {"executeVerificationCommands": True}, False),
+    (None, {"commandTimeoutSeconds": 1}, False),
+    (None, {"stopHookEnforcement": "blok"}, False),
+    (None, {"somethingElse": 1}, False),
+    (None, {"denied_paths": "x"}, False),
+    (BLOCK, {"stopHookEnforcement": "evaluator-loop"}, True),
+    (BLOCK, {"stopHookEnforcement": "warn"}, False),
+    (BLOCK, {}, False),
+    ({"jobs": 2}, {"jobs": 2, "enabled": True}, True),
+    ({"jobs": 2}, {"jobs": 4}, False),
+    ({"denied_paths": ["a", "b"]}, {"denied_paths": ["b", "a", "c"]}, True),
+    ({"denied_paths": ["a", "b"]}, {"denied_paths": ["a"]}, False),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "tightens"), TIGHTENS)
+def test_what_only_tightens(before: Any, after: Any, tightens: bool) -> None:
+    was = None if before is None else {"flow": {"goals": before}}
+    assert only_tightens(was, {"flow": {"goals": after}}, dict.fromkeys(KEYS)) is tightens
