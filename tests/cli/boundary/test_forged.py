@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow import hook
 from flow.adapters.contracts.formats import read_goal
 from flow.core.chain.entries import Head, following
 from flow.core.goal.model import canonical_digest
 from tests.hook.test_judge import asked, says
-from tests.support import ROOT, GitRepo, Ran, run, scene
+from tests.support import ROOT, GitRepo, Ran, run, run_helper, scene
 from tests.support import stops as hooks
 from tests.support.forger import Forger
+from tests.support.here import run_main
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
@@ -37,10 +39,10 @@ def evaluate(repo: GitRepo, *more: str) -> dict[str, Any]:
     return found
 
 
-def stop(repo: GitRepo, home: Path, **more: Any) -> dict[str, Any]:
-    """One stop of an agent, in a process of its own."""
-    done = hooks.run_script(json.dumps(hooks.event(repo, **more)), cwd=repo.path)
-    answer: dict[str, Any] = done.json
+def stop(repo: GitRepo, **more: Any) -> dict[str, Any]:
+    """One stop of an agent, by a hook that knows no more than a new process."""
+    words = ["--host", "claude", "--", json.dumps(hooks.event(repo, **more))]
+    answer: dict[str, Any] = run_main(lambda: hook.main(words), repo.path, None, None).json
     return answer
 
 
@@ -109,7 +111,7 @@ def by_helper(repo: GitRepo) -> Ran:
     repo.write("../lifecycle.yaml", "status: achieved\n")
     words = ("--update-lifecycle", "--goal-id", "greet")
     words += ("--lifecycle-file", "../lifecycle.yaml", "--merge")
-    return run([f"{ROOT}/bin/flow-goal-record.sh", *words], cwd=repo.path, env=PYTHON)
+    return run_helper("flow-goal-record.sh", *words, cwd=repo.path)
 
 
 @pytest.fixture
@@ -127,19 +129,19 @@ def work(repo: GitRepo, home: Path) -> GitRepo:
 
 def test_a_forged_pass_is_not_reused_by_the_hook(work: GitRepo, home: Path) -> None:
     passing(work)
-    answer = stop(work, home)
+    answer = stop(work)
     assert answer["decision"] == "block", answer
     assert not (scene.run_dir(work) / "proposal.json").exists()
 
 
 def test_nor_one_among_the_newest_of_the_hook(work: GitRepo, home: Path) -> None:
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
     path = passing(work)
     file = scene.run_dir(work) / "loop.json"
     loop = json.loads(file.read_text())
     assert "evidence" in loop, loop
     file.write_text(json.dumps({**loop, "evidence": {"AC1": path}}))
-    assert stop(work, home, stop_hook_active=True)["decision"] == "block"
+    assert stop(work, stop_hook_active=True)["decision"] == "block"
 
 
 def test_a_forged_pass_is_not_shown_as_evidence_that_counts(work: GitRepo) -> None:
@@ -168,9 +170,8 @@ def test_a_forged_sidecar_is_not_listed_as_if_it_counted(work: GitRepo) -> None:
     assert (row["fresh"], row["why_stale"]) == (False, ["missing"])
 
 
-@pytest.mark.parametrize("door", ["confirm", "helper"])
 @pytest.mark.parametrize("rests_on", ["a forged pass", "what failed", "nothing", "no rows"])
-def test_a_forged_proposal_is_not_confirmed(work: GitRepo, door: str, rests_on: str) -> None:
+def test_a_forged_proposal_is_not_confirmed(work: GitRepo, rests_on: str) -> None:
     """Of the last three every sidecar that they name is Flow's own: the proposal itself lies."""
     rows: list[tuple[str, str, str, str | None]] = {
         "a forged pass": lambda: [("AC1", "pass", "passed", passing(work))],
@@ -179,13 +180,15 @@ def test_a_forged_proposal_is_not_confirmed(work: GitRepo, door: str, rests_on: 
         "no rows": list,
     }[rests_on]()
     id = proposal(work, rows)
-    done = confirm(work, id) if door == "confirm" else by_helper(work)
-    assert (done.status, scene.status(work)) == (2 if door == "confirm" else 1, "active"), done
+    assert (confirm(work, id).status, by_helper(work).status, scene.status(work)) == (
+        2,
+        1,
+        "active",
+    )
     assert flow(work, "goal", "status", "greet", "--json").json["proposal"] is None
 
 
-@pytest.mark.parametrize("door", ["confirm", "helper"])
-def test_flow_does_not_pass_a_forged_proposal_on(work: GitRepo, door: str) -> None:
+def test_flow_does_not_pass_a_forged_proposal_on(work: GitRepo) -> None:
     """A change that was decided by a killed process is finished; so a forged one is, too."""
     id = proposal(work, [("AC1", "pass", "passed", None)])
     file = scene.run_dir(work) / "proposal.json"
@@ -216,8 +219,11 @@ def test_flow_does_not_pass_a_forged_proposal_on(work: GitRepo, door: str) -> No
     assert flow(work, "goal", "pause", "greet", "--reason", "x").status == 0
     assert flow(work, "goal", "resume", "greet", "--reason", "x").status == 0
     assert json.loads(file.read_text())["proposal_id"] == id
-    done = confirm(work, id) if door == "confirm" else by_helper(work)
-    assert (done.status, scene.status(work)) == (2 if door == "confirm" else 1, "active"), done
+    assert (confirm(work, id).status, by_helper(work).status, scene.status(work)) == (
+        2,
+        1,
+        "active",
+    )
 
 
 def ref(repo: GitRepo, id: str = "evidence-ac1-eval-1") -> str:
@@ -240,14 +246,14 @@ def test_what_flow_writes_after_it_does_not_vouch_for_it(work: GitRepo, home: Pa
     }
     work.write("../theirs.json", json.dumps(theirs))
     words = ("--run-id", scene.run_dir(work).name, "--evidence-file", "../theirs.json")
-    done = run([f"{ROOT}/bin/flow-record-evidence.sh", *words], cwd=work.path, env=PYTHON)
+    done = run_helper("flow-record-evidence.sh", *words, cwd=work.path)
     assert done.status == 0, done
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
     assert evaluate(work)["verdict"] == "not_achieved"
     assert flow(work, "goal", "pause", "greet", "--reason", "a rest").status == 0
     assert flow(work, "goal", "resume", "greet").status == 0
     name_in_goal(work, "AC1", path)
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
     notes = "\n".join(flow(work, "evidence", "verify", "--json").json["runs"][0]["notes"])
     assert "evidence-ac1-eval-9" in notes
     assert "counts for nothing" in notes
@@ -264,10 +270,10 @@ def test_an_entry_in_the_middle_is_not_replaced(work: GitRepo, home: Path) -> No
     fields = file.write(document, b"", "evaluator")
     file.rewrite(lambda entries: [{**entries[0], **fields}, *entries[1:]])
     name_in_goal(work, "AC1", ref(work))
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
     assert evaluate(work)["verdict"] == "not_achieved"
     name_in_goal(work, "AC1", ref(work))
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
     assert flow(work, "evidence", "verify").status == 1
 
 
@@ -284,7 +290,7 @@ def test_a_second_entry_with_an_old_number_does_not_count(work: GitRepo, home: P
     file.append("ledger.jsonl", low._asdict())
     evaluate(work)
     name_in_goal(work, "AC1", path)
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
 
 
 def test_a_run_that_flow_never_made(work: GitRepo, home: Path) -> None:
@@ -300,8 +306,8 @@ def test_a_run_that_flow_never_made(work: GitRepo, home: Path) -> None:
     text = scene.goal_file(work).replace(f'"{old.name}"', "another")
     (work.path / ".flow/goals/greet.goal.yaml").write_text(text)
     name_in_goal(work, "AC1", path)
-    assert stop(work, home)["decision"] == "block"
-    assert stop(work, home)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
+    assert stop(work)["decision"] == "block"
 
 
 CHANGES_FILES = """\
@@ -332,7 +338,7 @@ def test_what_was_discounted_does_not_come_back(repo: GitRepo, home: Path, how: 
         )
     )
     name_in_goal(repo, "AC1", ref(repo, evidence["evidence_id"]))
-    assert stop(repo, home)["decision"] == "block"
+    assert stop(repo)["decision"] == "block"
 
 
 KILLED = """
@@ -372,7 +378,7 @@ def test_what_a_killed_evaluation_would_have_discounted(
     measured = "evidence-ac1-eval-1"
     assert file.sidecar(measured)["evidence"]["outcome"] == "passed"
     name_in_goal(repo, "AC1", ref(repo, measured))
-    assert stop(repo, home)["decision"] == "block"
+    assert stop(repo)["decision"] == "block"
 
 
 # --- a person's word, and a judge's --------------------------------------------------------------
@@ -453,7 +459,7 @@ def test_a_forged_opinion_is_not_recalled(repo: GitRepo, home: Path) -> None:
     assert flow(repo, "goal", "activate", "greet").status == 0
     scene.meet(repo)
     says(home, "fail")
-    assert stop(repo, home)["decision"] == "block"
+    assert stop(repo)["decision"] == "block"
     assert asked(home) == 1
     file = forger(repo)
     names = [entry["evidence_id"] for entry in file.lines("ledger.jsonl")]
@@ -469,7 +475,7 @@ def test_a_forged_opinion_is_not_recalled(repo: GitRepo, home: Path) -> None:
     )
     body["proves"] = ["AC2"]
     file.put(document, None, "evaluator")
-    answer = stop(repo, home, stop_hook_active=True)
+    answer = stop(repo, stop_hook_active=True)
     assert answer["decision"] == "block", answer
 
 
@@ -528,7 +534,7 @@ def test_what_a_killed_evaluation_measured_is_measured_anew(repo: GitRepo, home:
     name_in_goal(repo, "AC1", path)
     repo.write("../go", "")
     assert flow(repo, "goal", "status", "greet", "--json").json["criteria"][0]["fresh"] is False
-    assert "confirm" in stop(repo, home)["reason"]
+    assert "confirm" in stop(repo)["reason"]
     assert (repo.path / ref(repo, "evidence-ac1-eval-1-2")).exists()
     notes = flow(repo, "evidence", "verify", "--json").json
     assert not notes["broken"]
