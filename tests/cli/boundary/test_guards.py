@@ -31,6 +31,8 @@ INSTALL = {
     "hooks, a link": "rm -rf .git/hooks && mkdir -p ../h && ln -s ../../h .git/hooks",
 }
 """What is named → a command that does it. None of it can be undone by Flow's own calls of git."""
+SOME = ("hooks/pre-commit", "core.hooksPath", "info/exclude", "hooks, a link")
+"""A file, a setting, an exception, and one of another kind: all are looked for in the same way."""
 
 
 @pytest.fixture
@@ -76,7 +78,7 @@ def approve(repo: GitRepo) -> None:
     assert done.status == 0, done
 
 
-@pytest.mark.parametrize("name", INSTALL)
+@pytest.mark.parametrize("name", SOME)
 def test_a_command_that_installs_one_waits_for_a_person(work: GitRepo, name: str) -> None:
     command = f"grep -q please src/greet.txt && {{ {INSTALL[name]}; }}"
     scene.create(work, criterion=f"AC1: says please :: {command}")
@@ -89,7 +91,7 @@ def test_a_command_that_installs_one_waits_for_a_person(work: GitRepo, name: str
     assert scene.status(work) == "waiting_for_user"
 
 
-@pytest.mark.parametrize("name", INSTALL)
+@pytest.mark.parametrize("name", SOME)
 def test_a_stop_sees_what_its_commands_install(
     work: GitRepo, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
