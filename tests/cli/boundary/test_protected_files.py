@@ -27,7 +27,7 @@ objective:
     - id: AC1
       text: the test passes
       status: pending
-      verification_command: python3 -B tests/test_add.py
+      verification_command: sh tests/add.sh
 constraints:
   allowed_paths: ["src/**", "tests/**"]
   protected_paths: ["tests/**"]
@@ -36,11 +36,11 @@ evaluator:
 lifecycle:
   status: active
 """
-TEST = "import sys\nsys.path.insert(0, 'src')\nfrom add import add\nassert add(2, 2) == 4\n"
+TEST = 'x=$(cat src/add.sh)\neval "$x"\ntest $(add 2 2) = 4 || exit 1\n'
 
 
 def start(repo: GitRepo, text: str = TEXT) -> GitRepo:
-    files = {"src/add.py": "def add(a, b):\n    return 5\n", "tests/test_add.py": TEST}
+    files = {"src/add.sh": "add() { echo 5; }\n", "tests/add.sh": TEST}
     repo.commit("start", **files, **{".gitignore": ".flow/runs/\n*.tmp\n"})
     repo.write("../goal.yaml", text)
     scene.create_from(repo, "../goal.yaml")
@@ -58,11 +58,11 @@ def evaluate(repo: GitRepo, *more: str) -> Ran:
 
 def cheat(repo: GitRepo) -> None:
     """The attack: what the test asks is made true by changing the test."""
-    repo.write("tests/test_add.py", "assert True\n")
+    repo.write("tests/add.sh", "true\n")
 
 
 def honest(repo: GitRepo) -> None:
-    repo.write("src/add.py", "def add(a, b):\n    return a + b\n")
+    repo.write("src/add.sh", "add() { echo $(($1 + $2)); }\n")
 
 
 def approve(repo: GitRepo, *more: str) -> Ran:
@@ -94,14 +94,14 @@ def test_an_agent_that_edits_the_test_does_not_get_its_goal_achieved(work: GitRe
     assert done.json["verdict"] == "needs_human_review"
     assert done.json["blocker_type"] == "missing_approval"
     assert done.json["proposed_transition"] is None
-    assert "tests/test_add.py" in done.json["reason"]
+    assert "tests/add.sh" in done.json["reason"]
     assert "flow goal approve greet protected" in done.json["next_step_hint"]
     assert scene.status(work) == "waiting_for_user"
     held = body(sidecar(work, done))
     (file,) = held["protected_changes"]["files"]
-    assert (file["path"], file["change"]) == ("tests/test_add.py", "modified")
+    assert (file["path"], file["change"]) == ("tests/add.sh", "modified")
     assert file["before"] != file["after"]
-    assert any("tests/test_add.py (modified)" in text for text in held["limitations"])
+    assert any("tests/add.sh (modified)" in text for text in held["limitations"])
 
 
 def test_a_script_in_flows_folder_is_protected_like_any_other(repo: GitRepo) -> None:
@@ -137,18 +137,18 @@ def test_what_is_put_back_needs_nobody(work: GitRepo) -> None:
     honest(work)
     cheat(work)
     assert evaluate(work).status == 4
-    work.write("tests/test_add.py", TEST)
+    work.write("tests/add.sh", TEST)
     done = evaluate(work)
     assert (done.status, done.json["warnings"]) == (0, [])
 
 
 def test_a_person_approves_exactly_this_difference(work: GitRepo) -> None:
     honest(work)
-    work.write("tests/test_add.py", TEST + "assert add(1, 2) == 3\n")
+    work.write("tests/add.sh", TEST + "test $(add 1 2) = 3\n")
     assert evaluate(work).status == 4
     refused = approve(work)
     assert refused.status == 4
-    assert "modified: tests/test_add.py" in refused.stderr
+    assert "modified: tests/add.sh" in refused.stderr
     assert approve(work, "--yes").status == 0
     done = evaluate(work)
     assert (done.status, done.json["verdict"]) == (0, "achieved")
@@ -170,7 +170,7 @@ def test_an_approval_of_another_goals_run_or_by_hand_counts_for_nothing(work: Gi
     assert approve(work, "--yes").status == 0
     (evidence,) = scene.run_dir(work).glob("evidence/evidence-protected-approval-*.evidence.yaml")
     text = evidence.read_text()
-    work.write("tests/test_add.py", "assert 1\n")
+    work.write("tests/add.sh", "test 1\n")
     held = body(sidecar(work, evaluate(work)))["protected_changes"]["digest"]
     old = next(line for line in text.splitlines() if "digest: " in line and "criterion" not in line)
     evidence.write_text(text.replace(old.split(": ")[1].strip('"'), held))
@@ -183,7 +183,7 @@ def test_there_is_nothing_to_approve_where_nothing_changed(work: GitRepo) -> Non
 
 
 def test_a_fail_stays_a_fail_and_a_violation_blocks(work: GitRepo) -> None:
-    work.write("tests/test_add.py", TEST + "# a comment\n")
+    work.write("tests/add.sh", TEST + "# a comment\n")
     done = evaluate(work)
     assert (done.status, done.json["verdict"]) == (1, "not_achieved")
     assert any("protected files changed" in warning for warning in done.json["warnings"])
@@ -214,7 +214,7 @@ def test_the_status_shows_it(work: GitRepo) -> None:
     assert (shown["count"], shown["approved"]) == (1, False)
     assert "approve greet protected" in document["next"]
     text = flow(work, "goal", "status", "greet").stdout
-    assert "protected  changed, not approved: tests/test_add.py (modified)" in text
+    assert "protected  changed, not approved: tests/add.sh (modified)" in text
     approve(work, "--yes")
     document = flow(work, "goal", "status", "greet", "--json").json
     assert (document["protected_changes"]["approved"], "confirm" in document["next"]) == (
@@ -232,15 +232,15 @@ def test_the_hook_lets_go_and_says_so(
     answer = hooks.stop(work, capfd)
     assert answer["decision"] == "approve"
     assert "needs a person" in answer["reason"]
-    assert "tests/test_add.py" in answer["reason"]
+    assert "tests/add.sh" in answer["reason"]
     assert hooks.verdict(work)["verdict"] == "needs_human_review"
 
 
 def test_a_test_that_the_work_writes_itself_is_no_by_product(work: GitRepo) -> None:
     """The attack: the code under test writes the file that the test reads."""
     work.write(
-        "src/add.py",
-        "open('tests/conftest.py', 'w').write('cheating = 1\\n')\ndef add(a, b):\n    return 4\n",
+        "src/add.sh",
+        "echo 'cheating = 1' > tests/conftest.py\nadd() { echo 4; }\n",
     )
     done = evaluate(work)
     assert (done.status, done.json["proposed_transition"]) == (1, None)
@@ -254,10 +254,9 @@ def test_a_test_that_the_work_writes_itself_is_no_by_product(work: GitRepo) -> N
 
 def test_ignored_outputs_and_caches_are_by_products(work: GitRepo) -> None:
     work.write(
-        "src/add.py",
-        "import os\nos.makedirs('tests/__pycache__', exist_ok=True)\n"
-        "open('tests/__pycache__/x.pyc', 'a').write('x')\n"
-        "open('tests/out.tmp', 'a').write('x')\ndef add(a, b):\n    return 4\n",
+        "src/add.sh",
+        "mkdir -p tests/__pycache__\necho x >> tests/__pycache__/x.pyc\necho x >> tests/out.tmp\n"
+        "add() { echo 4; }\n",
     )
     for _ in range(3):
         done = evaluate(work)
@@ -267,22 +266,22 @@ def test_ignored_outputs_and_caches_are_by_products(work: GitRepo) -> None:
 
 
 def test_what_was_dirty_at_activation_is_as_it_was(repo: GitRepo) -> None:
-    repo.commit("start", **{"tests/test_add.py": "assert False\n", ".gitignore": ".flow/runs/\n"})
-    repo.write("tests/test_add.py", "assert True  # not committed yet\n")
+    repo.commit("start", **{"tests/add.sh": "false\n", ".gitignore": ".flow/runs/\n"})
+    repo.write("tests/add.sh", "true  # not committed yet\n")
     repo.write("../goal.yaml", TEXT)
     assert flow(repo, "goal", "create", "--file", "../goal.yaml").status == 0
     assert evaluate(repo).status == 0
     repo.git("add", "tests")
     repo.git("commit", "-qm", "as it was")
     assert evaluate(repo).status == 0
-    repo.write("tests/test_add.py", "assert True\n")
+    repo.write("tests/add.sh", "true\n")
     assert evaluate(repo).status == 4
 
 
 def test_protecting_by_amendment_counts_from_there(repo: GitRepo) -> None:
     start(repo, TEXT.replace('["tests/**"]\n', '["other/**"]\n'))
     honest(repo)
-    repo.write("tests/test_add.py", TEST + "assert add(1, 2) == 3\n")
+    repo.write("tests/add.sh", TEST + "test $(add 1 2) = 3\n")
     amended = TEXT.replace('["tests/**"]\n', '["other/**", "tests/**"]\n')
     repo.write("../new.yaml", amended)
     done = flow(repo, "goal", "amend", "greet", "--file", "../new.yaml", "--json")
@@ -380,4 +379,4 @@ def test_a_judge_is_told(repo: GitRepo, tmp_path: Path, home: Path) -> None:
     assert (done.status, done.json["verdict"]) == (4, "needs_human_review")
     prompt = judge.prompts[-1]
     assert "a person has not approved that" in prompt
-    assert "tests/test_add.py (modified)" in prompt
+    assert "tests/add.sh (modified)" in prompt
