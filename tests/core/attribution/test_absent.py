@@ -123,6 +123,7 @@ RED = {
     "node --test": ("node --test", 1, "# tests 1\n# suites 0\n# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n"),
     "grep": ("grep -q please src/new.txt", 2, "grep: src/new.txt: No such file or directory\n"),
     "a script that failed": ("bash check.sh", 1, ""),
+    "a pipe": ("cat src/greet.txt | grep -q please", 1, ""),
     "a file to read from": ("wc -l < new.txt", 1, "bash: line 1: new.txt: No such file or directory\n"),
     "make": ("make test", 2, "make: *** [Makefile:2: test] Error 1\n"),
     "make that needs a file": ("make app", 2, "make: *** No rule to make target 'a.c', needed by 'app'.  Stop.\n"),
