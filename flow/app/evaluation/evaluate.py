@@ -173,7 +173,7 @@ def _broken_record(
 
     A stop leaves that to the confirmation, which looks at the whole chain in any case.
     """
-    if decision.proposed is None or request.quiet:
+    if decision.proposed is None or _is_at_stop(request):
         return ""
     broken = tools.broken(facts.run_id)
     if not broken:
@@ -219,8 +219,7 @@ def _red_first(
 
 
 def _refuse_unless_evaluable(goal: Goal, request: Request) -> None:
-    at_stop = request.quiet and request.trigger == "stop-hook"
-    if goal.status in UNDER_WAY and (is_acting(goal) or not at_stop):
+    if goal.status in UNDER_WAY and (is_acting(goal) or not _is_at_stop(request)):
         return
     if goal.status in UNDER_WAY:  # a person set it aside while the stop waited for its turn
         remedy = f"go on with it: flow goal resume {goal.id}"
@@ -231,6 +230,11 @@ def _refuse_unless_evaluable(goal: Goal, request: Request) -> None:
     raise at_key("lifecycle.status", goal.status).wrong_state(
         f"goal {goal.id} is {goal.status} and cannot be evaluated", remedy
     )
+
+
+def _is_at_stop(request: Request) -> bool:
+    """Whether the Stop hook asks; what follows an approval is quiet, too."""
+    return request.quiet and request.trigger == "stop-hook"
 
 
 def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:

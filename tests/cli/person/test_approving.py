@@ -164,6 +164,11 @@ def altered_evidence(repo: GitRepo) -> None:
     file.write_text(file.read_text() + "# more\n")
 
 
+def earlier_evidence_altered(repo: GitRepo) -> None:
+    assert step(repo, "goal", "evaluate", "greet", "--no-judge").status == 4
+    altered_evidence(repo)
+
+
 def denied_by_settings(repo: GitRepo) -> None:
     repo.write(".claude/settings.flow.json", '{"flow": {"denied_paths": ["src/**"]}}')
 
@@ -185,6 +190,7 @@ WITHHELD: dict[str, tuple[Callable[[GitRepo], None], str, str]] = {
     "contract": (contract_by_hand, "not trusted", "flow trust record greet"),
     "trusted contract": (trusted_again, "no fresh evidence", "flow goal evaluate greet --reuse"),
     "evidence": (altered_evidence, "no fresh evidence", "flow goal evaluate greet --reuse"),
+    "record": (earlier_evidence_altered, "is broken", "flow goal evaluate greet --run-id NEW"),
     "failed": (failed_since, "failed: AC1", "work on AC1"),
     "guards": (a_hook, "no fresh evidence of AC1", "flow goal evaluate greet --reuse"),
 }
