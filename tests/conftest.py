@@ -322,9 +322,9 @@ def stage(_stage: Stage, home: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out a test whose programs are missing; in CI that is a failure."""
+    guard.begin()
     # Coverage holds a lock while it takes down a thread's lines. A process that is forked just
     # then by another thread (the judges of a debate) waits for it for ever: no thread is traced.
-    guard.begin()
     threading.settrace(None)  # type: ignore[arg-type]
     for marker in item.iter_markers("needs_tool"):
         for name in marker.args:
