@@ -50,8 +50,8 @@ def look_at(
         names = os.fsdecode(joined).split("\0") if joined else []
         if doubted or not _all_as_they_were(here, names, clean.stamps(folder)):
             _examine_clean(here, folder, listed, clean, doubted, look)
-        for name in listed.difference(names):
-            is_folder = stat.S_ISDIR(os.lstat(name, dir_fd=here).st_mode)
+        others = listed.difference(names)
+        for name, is_folder in _kinds(here, others, one_by_one=len(others) <= max(len(names), 8)):
             (look.folders if is_folder else look.files).append(folder + os.fsencode(name))
         return look
     except OSError as error:
@@ -61,6 +61,19 @@ def look_at(
     finally:
         if here >= 0:
             os.close(here)
+
+
+def _kinds(here: int, names: Collection[str], *, one_by_one: bool) -> list[tuple[str, bool]]:
+    """Each name with whether it is a folder; for many the folder is read once more."""
+    kinds: dict[str, bool] = {}
+    if not one_by_one:
+        with os.scandir(here) as entries:
+            kinds = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    lstat = os.lstat
+    return [
+        (name, kinds[name] if name in kinds else stat.S_ISDIR(lstat(name, dir_fd=here).st_mode))
+        for name in names
+    ]
 
 
 def renamed_at(status: os.stat_result) -> int | None:

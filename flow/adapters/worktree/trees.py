@@ -7,7 +7,7 @@ from flow.adapters.git.run import git, usable
 from flow.adapters.worktree.cache import Table
 from flow.core.boundary.by_products import tree_digest
 from flow.core.boundary.changes import ContentState, PathChange
-from flow.core.layout import written_by_flow
+from flow.core.layout import FOLDER, GOAL_SUFFIX, GOALS, written_by_flow
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     names.
     """
 
+OWN = f"{FOLDER}/".encode()
+_GOALS, _GOAL_END = f"{GOALS}/".encode(), GOAL_SUFFIX.encode()
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
@@ -128,7 +130,14 @@ def _raw_entries(output: bytes) -> Iterable[tuple[bytes, ContentState | None, st
 
 def _counted(path: bytes, prefix: bytes) -> bool:
     """Whether a path is part of a change set: Flow's own files at the top level are not."""
-    return bool(prefix) or not path.startswith(b".flow/") or not written_by_flow(text_of(path))
+    return bool(prefix) or not is_own(path)
+
+
+def is_own(path: bytes) -> bool:
+    """Whether Flow itself writes this file, or all below this folder (with a ``/`` at its end)."""
+    if path.startswith(_GOALS) and path.endswith(_GOAL_END):  # first, as there may be thousands
+        return path.find(b"/", len(_GOALS)) < 0
+    return path.startswith(OWN) and written_by_flow(text_of(path))
 
 
 def text_of(path: bytes) -> str:

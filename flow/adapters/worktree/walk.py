@@ -18,8 +18,8 @@ from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
+from flow.adapters.worktree.trees import OWN, is_own
 from flow.core.boundary.changes import FOLDER, ContentState
-from flow.core.layout import written_by_flow
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -38,8 +38,6 @@ _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 _DEEP = 3
 """Levels of untracked folders after which the rest is listed at once: git is called once a level.
 """
-
-_OWN = b".flow/"
 
 
 class Walk:
@@ -259,7 +257,7 @@ class Walk:
         """Sort a folder without tracked files."""
         if (not self.prefix and path == b".git") or self._is_own(path + b"/"):
             return
-        if not self.prefix and (path + b"/").startswith(_OWN) and self._own_alone(path):
+        if not self.prefix and (path + b"/").startswith(OWN) and self._own_alone(path):
             return  # git need not be asked about it
         if path.rpartition(b"/")[2] == b".git":
             self._nested(path)
@@ -270,8 +268,7 @@ class Walk:
 
     def _is_own(self, path: bytes) -> bool:
         """Whether Flow itself writes this file, or all below this folder (with a ``/``)."""
-        at_top = not self.prefix and path.startswith(_OWN)
-        return at_top and written_by_flow(os.fsdecode(path))
+        return not self.prefix and is_own(path)
 
     def _own_alone(self, folder: bytes) -> bool:
         """Whether a folder holds no file but Flow's own."""
@@ -394,7 +391,7 @@ class Walk:
         except OSError as error:
             self._unreadable(folder, error)
             return []
-        if self.prefix or not (folder + b"/").startswith(_OWN):
+        if self.prefix or not (folder + b"/").startswith(OWN):
             return met
         return [each for each in met if not self._is_own(each[0] + b"/" * each[1])]
 
