@@ -271,7 +271,7 @@ def test_of_a_history(stage: Stage, steps: str, shown: str) -> None:
     assert check(come_to(stage, steps.split()), stage.own) == shown
 
 
-@effort.examples(80, long=12_500)
+@effort.examples(24, long=12_500)
 @given(
     begin=st.sampled_from([steps.split() for steps, _ in HISTORIES.values()]),
     more=st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6),
