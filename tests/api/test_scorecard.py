@@ -287,8 +287,6 @@ def through(place: GitRepo, home: Path, api: MessagesApi, backend: str) -> Any:
     ],
 )
 def test_a_real_client_over_loopback(backend: str, place: GitRepo, home: Path) -> None:
-    if backend == "anthropic":
-        pytest.importorskip("anthropic")
     unfounded = reply(9.0, QUOTE, rows={"safety": {"evidence": ["nobody said so"]}})
     with MessagesApi(structured(unfounded), structured(GOOD)) as api:
         done = through(place, home, api, backend)

@@ -149,8 +149,8 @@ def test_the_run_has_one_of_everything(small: Run) -> None:
 
 
 def places(count: int, start: int) -> list[int]:
-    """Of so many, all; in the short form the first and last ones, and each sixteenth between."""
-    step, border = sizes(short=(16, 8), long=(1, 0))
+    """Of so many, all; in the short form the first and last ones, and some between."""
+    step, border = sizes(short=(32, 6), long=(1, 0))
     return [
         at
         for at in range(count)

@@ -87,16 +87,17 @@ def test_a_hint_never_offers_an_answer_beforehand(repo: GitRepo) -> None:
 # --- what is said of a judge's words --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("blocker", ["scope_violation", "external_service"])
 def test_a_judges_blocker_is_no_path_violation(
-    blocker: str, repo: GitRepo, judge: GoalJudge, capfd: pytest.CaptureFixture[str]
+    repo: GitRepo, judge: GoalJudge, capfd: pytest.CaptureFixture[str]
 ) -> None:
     create(repo)
     said = reply("blocked", ("AC2", "incomplete", [PLEASE]))
-    judge.answers({**said, "blocker_type": blocker, "reason": "path_boundary_violation: no"})
+    judge.answers(
+        {**said, "blocker_type": "scope_violation", "reason": "path_boundary_violation: no"}
+    )
     found = evaluate(repo)
     assert (found["verdict"], found["exit"]) == ("blocked", 3)
-    assert (found["blocker_type"], found["path_violations"]) == (blocker, [])
+    assert (found["blocker_type"], found["path_violations"]) == ("scope_violation", [])
     assert (found["do"], "amend" in found["next_step_hint"]) == ("person_looks", False)
     assert "outside" not in found["reason"]
     assert "goal greet is blocked" in hooks.stop(repo, capfd)["reason"]
@@ -116,15 +117,13 @@ def test_flows_own_words_of_the_last_verdict_are_no_attempt(
     assert again["warnings"] == []
 
 
-@pytest.mark.parametrize(
-    "answer", ["", "no JSON", "[]", "{}", json.dumps(reply("achieved", ("AC2", "fail", [PLEASE])))]
-)
-def test_why_there_was_no_usable_answer_is_no_attempt(
-    answer: str, repo: GitRepo, judge: GoalJudge
-) -> None:
+def test_why_there_was_no_usable_answer_is_no_attempt(repo: GitRepo, judge: GoalJudge) -> None:
     create(repo)
-    judge.says({"raw": answer})
+    judge.says({"raw": "I think it is fine."})
     assert "gave no usable answer" in evaluate(repo)["reason"]
+    text = scene.flow(repo, "goal", "status", "greet").stdout
+    assert "src/greet.txt (changed file)" in text  # what was sent is said all the same
+    judge.answers(reply("achieved", ("AC2", "fail", [PLEASE])))
     assert evaluate(repo)["warnings"] == []
     assert "previous verdict" in judge.prompts[-1]
 
@@ -171,15 +170,8 @@ def test_the_changed_files_are_the_evidence_of_a_criterion_that_names_none(
     assert (found["verdict"], found["exit"]) == ("achieved", 0)
     assert items(judge.prompts[0]) == ["evidence AC2.1: changed file"]
     assert f"source: src/greet.txt\n{PLEASE}" in judge.prompts[0]
-
-
-@pytest.mark.parametrize("quote", ["It is superb, as nobody wrote.", "source: src/greet.txt"])
-def test_a_quote_from_a_changed_file_is_looked_up(
-    repo: GitRepo, judge: GoalJudge, quote: str
-) -> None:
-    create(repo)
-    judge.answers(reply("achieved", ("AC2", "pass", [quote])))
-    assert evaluate(repo)["verdict"] == "needs_human_review"
+    judge.answers(reply("achieved", ("AC2", "pass", ["source: src/greet.txt"])))
+    assert evaluate(repo)["verdict"] == "needs_human_review"  # its quote is looked up
 
 
 def test_every_fuzzy_criterion_rests_on_the_same_files_which_are_sent_once(
@@ -251,18 +243,17 @@ def test_a_persons_setting_keeps_changed_files_here(
     assert found["next_step_hint"] == f"AC2: {APPROVE}"
 
 
-@pytest.mark.parametrize("value", [True, False])
 def test_a_checkouts_setting_does_not_decide_what_is_sent(
-    repo: GitRepo, judge: GoalJudge, home: Path, value: bool
+    repo: GitRepo, judge: GoalJudge, home: Path
 ) -> None:
     create(repo)
-    own_settings(home, changedFiles=not value)
-    document = {"flow": {"goals": {"judge": {"changedFiles": value}}}}
-    repo.write(".claude/settings.flow.json", json.dumps(document))
-    scene.flow(repo, "goal", "evaluate", "greet", "--json", "--dry-run")
-    judge.answers(reply("achieved", ("AC2", "pass", [PLEASE])))
-    shown = scene.flow(repo, "judge", "run", "greet", "--show-prompt")
-    assert (PLEASE in shown.stdout) is not value
+    for value in (True, False):
+        own_settings(home, changedFiles=not value)
+        document = {"flow": {"goals": {"judge": {"changedFiles": value}}}}
+        repo.write(".claude/settings.flow.json", json.dumps(document))
+        scene.flow(repo, "goal", "evaluate", "greet", "--json", "--dry-run")
+        shown = scene.flow(repo, "judge", "run", "greet", "--show-prompt")
+        assert (PLEASE in shown.stdout) is not value
 
 
 def nothing_to_show(repo: GitRepo) -> GitRepo:
@@ -349,14 +340,6 @@ def test_status_says_what_was_sent(repo: GitRepo, judge: GoalJudge) -> None:
     assert [piece["criteria"] for piece in sent["given"]] == [["AC2"], ["AC1", "AC2"]]
     text = scene.flow(repo, "goal", "status", "greet").stdout
     assert "sent       to command, " in text
-    assert "src/greet.txt (changed file)" in text
-
-
-def test_what_was_sent_is_said_also_where_no_answer_came(repo: GitRepo, judge: GoalJudge) -> None:
-    create(repo)
-    judge.says({"raw": "I think it is fine."})
-    assert evaluate(repo)["verdict"] == "needs_human_review"
-    text = scene.flow(repo, "goal", "status", "greet").stdout
     assert "src/greet.txt (changed file)" in text
 
 

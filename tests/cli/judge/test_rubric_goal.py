@@ -71,7 +71,6 @@ def criterion(done: Ran) -> dict[str, Any]:
 TABLE = [  # the judge's replies -> exit status, verdict, AC2's status, prompts
     ([PASS, GOOD], 0, "achieved", "pass", 2),
     ([PASS, BAD], 1, "not_achieved", "fail", 2),
-    ([PASS, by_rubric({"kind": 1})], 4, "needs_human_review", None, 2),
     ([PASS, {}], 4, "needs_human_review", None, 2),
     ([FAIL, GOOD], 1, "not_achieved", "fail", 1),
 ]
@@ -97,17 +96,12 @@ def test_a_pass_must_stand_by_the_rubric(
     if prompts == 2:
         assert "- kind: Addresses the reader politely" in judge.prompts[1]
         assert QUOTE in judge.prompts[1]
-
-
-def test_what_the_rubric_came_to_is_evidence(repo: GitRepo, judge: GoalJudge) -> None:
-    create(repo)
-    judge.answers(PASS, BAD)
-    done = evaluate(repo)
-    assert "Guide: 0.5 is below 0.7" in criterion(done)["reason"] + done.json["reason"]
-    (name,) = [p.name for p in run_dir(repo).glob("evidence/*judge*.yaml")]
-    text = (run_dir(repo) / "evidence" / name).read_text()
-    assert "rubrics:" in text
-    assert "score: 0.5" in text
+    if ac2 == "fail" and prompts == 2:  # what the rubric came to is evidence
+        assert "Guide: 0.5 is below 0.7" in criterion(done)["reason"] + done.json["reason"]
+        (name,) = [p.name for p in run_dir(repo).glob("evidence/*judge*.yaml")]
+        text = (run_dir(repo) / "evidence" / name).read_text()
+        assert "rubrics:" in text
+        assert "score: 0.5" in text
 
 
 def test_a_rubric_that_is_not_there_asks_nobody(repo: GitRepo, judge: GoalJudge) -> None:

@@ -187,26 +187,20 @@ def test_the_box(place: GitRepo, program: GoalJudge) -> None:
     assert re.search(r"stored as \.flow/scores/commit-[\d-]+\.json", done.stderr)
 
 
-@pytest.mark.parametrize("wanted", [10, 61, 160])  # the others: tests/render
-def test_the_box_is_as_wide_as_the_terminal(
-    wanted: int, place: GitRepo, program: GoalJudge
+def test_at_a_terminal_as_wide_as_it_and_in_colour_only_where_wanted(
+    place: GitRepo, program: GoalJudge
 ) -> None:
+    """Every width: ``tests/render/test_scorecard.py``."""
     words = ["judge", "scorecard", "commit", "--file", "run.md"]
-    status, said = scene.ended(scene.at_terminal(place, words, columns=wanted))
-    assert status == 0, said
-    text = re.sub(r"\x1b\[[0-9;]*m", "", said.partition("stored as")[0])
-    lines = [line for line in text.splitlines() if line and line[0] in "╔╠║╚"]
-    assert {columns(line) for line in lines} == {min(wanted, 120)}
-    assert all(columns(line) <= wanted for line in text.partition("╔")[2].splitlines())
-
-
-def test_colour_at_a_terminal_only_where_wanted(place: GitRepo, program: GoalJudge) -> None:
-    words = ["judge", "scorecard", "commit", "--file", "run.md"]
-    for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
-        status, text = scene.ended(scene.at_terminal(place, words, **env))
-        assert status == 0, text
-        assert ("\x1b[3" in text) is coloured
-        assert "asking command" in text
+    for env, wanted in (({}, 160), ({"NO_COLOR": "1"}, 10)):
+        status, said = scene.ended(scene.at_terminal(place, words, columns=wanted, **env))
+        assert status == 0, said
+        assert ("\x1b[3" in said) is (not env)
+        assert "asking command" in said
+        text = re.sub(r"\x1b\[[0-9;]*m", "", said.partition("stored as")[0])
+        lines = [line for line in text.splitlines() if line and line[0] in "╔╠║╚"]
+        assert {columns(line) for line in lines} == {min(wanted, 120)}
+        assert all(columns(line) <= wanted for line in text.partition("╔")[2].splitlines())
 
 
 def test_ascii_output(place: GitRepo, program: GoalJudge) -> None:
@@ -252,12 +246,9 @@ def test_an_invented_quote_is_sent_back_once_and_marked(place: GitRepo, program:
     assert card["judge"]["calls"] == 2
 
 
-@pytest.mark.parametrize("names", [(), NAMES[:2]])
-def test_less_than_half_on_true_quotes_is_no_card(
-    names: tuple[str, ...], place: GitRepo, program: GoalJudge
-) -> None:
+def test_less_than_half_on_true_quotes_is_no_card(place: GitRepo, program: GoalJudge) -> None:
     wrong = {"evidence": ["I asked before I pushed"]}
-    program.answers(reply(8.0, QUOTE, rows={n: wrong for n in NAMES if n not in names}))
+    program.answers(reply(8.0, QUOTE, rows=dict.fromkeys(NAMES[2:], wrong)))
     for more in ((), ("--json",)):
         done = score(place, *more)
         assert done.status == 4, done
@@ -288,17 +279,10 @@ def test_a_mended_answer_is_not_marked(place: GitRepo, program: GoalJudge) -> No
 
 SILENT: list[tuple[dict[str, Any], str]] = [
     ({"reply": {}}, "wrong_shape"),
-    ({"reply": reply(10.5, QUOTE)}, "wrong_shape"),
-    ({"reply": reply(0.5, QUOTE)}, "wrong_shape"),
-    ({"reply": reply(8.55, QUOTE)}, "wrong_shape"),
-    ({"reply": reply("8.0", QUOTE)}, "wrong_shape"),  # type: ignore[arg-type]
-    ({"reply": reply(8.0, QUOTE, grade="A+")}, "wrong_shape"),
-    ({"raw": json.dumps(GOOD).replace("6.0", "NaN")}, "not_json"),
     ({"raw": "Thought process:"}, "not_json"),
-    ({"raw": ""}, "empty"),
-    ({"raw": json.dumps(GOOD) * 2}, "not_json"),
     ({"exit": 3}, "error"),
 ]
+"""One of each kind; the others are in the tests of replies and of the backend."""
 
 
 @pytest.mark.parametrize(("step", "code"), SILENT)

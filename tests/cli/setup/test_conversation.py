@@ -72,9 +72,11 @@ def test_three_questions_and_everything_is_written(repo: GitRepo) -> None:
         assert part in shown or part == "+ .flow/runs/"
 
 
-@pytest.mark.parametrize(("typed", "level"), [("", "warn"), ("3", "evaluator-loop")])
-@pytest.mark.parametrize(("agent", "file"), [("2", ".codex/hooks.json"), ("claude", CLAUDE)])
-def test_each_answer_is_taken(repo: GitRepo, typed: str, level: str, agent: str, file: str) -> None:
+@pytest.mark.parametrize(
+    ("agent", "file", "typed", "level"),
+    [("2", ".codex/hooks.json", "", "warn"), ("claude", CLAUDE, "3", "evaluator-loop")],
+)
+def test_each_answer_is_taken(repo: GitRepo, agent: str, file: str, typed: str, level: str) -> None:
     assert talk(repo, answers(agent, typed))[0] == 0
     assert "flow hook stop" in repo.read(file)
     assert enforced(repo) == level
@@ -94,10 +96,6 @@ def test_nothing_is_asked_twice(repo: GitRepo) -> None:
     assert (code, asked) == (0, [])
     assert "Everything is as it should be" in shown
     assert enforced(repo) == "block"
-
-
-def test_about_enforcement_it_asks_only_once(repo: GitRepo) -> None:
-    talk(repo, answers("1", "2"))
     (repo.path / PROJECT).unlink()
     assert LEVEL not in talk(repo, answers())[2]
 
@@ -131,8 +129,9 @@ def test_an_answer_that_is_none_is_asked_for_again(repo: GitRepo) -> None:
     assert enforced(repo) == "warn"
 
 
-@pytest.mark.parametrize("last", [AGENT, LEVEL, PUSHES])
-@pytest.mark.parametrize("leave", ["Ctrl-C", "Ctrl-D"])
+@pytest.mark.parametrize(
+    ("leave", "last"), [("Ctrl-C", AGENT), ("Ctrl-D", LEVEL), ("Ctrl-C", PUSHES)]
+)
 def test_leaving_writes_nothing(repo: GitRepo, leave: str, last: str) -> None:
     scene.start(repo)
     child = scene.at_terminal(repo, ["init"])

@@ -76,24 +76,22 @@ def test_what_is_not_fine_is_not_named_so(ready: GitRepo) -> None:
     assert re.search(r"\n\d findings\n$", done.stdout)
 
 
-@pytest.mark.parametrize("how", ["gone", "moved", "no program"])
-def test_the_hook_gets_the_path_of_flow_as_it_is_now(
-    ready: GitRepo, tmp_path: Path, how: str
-) -> None:
+def test_the_hook_gets_the_path_of_flow_as_it_is_now(ready: GitRepo, tmp_path: Path) -> None:
     text = ready.read(HOOK)
-    if how == "no program":
-        (ready.path / HOOK).chmod(0o644)
-    else:
-        ready.write(HOOK, text.replace(f"{ROOT}/bin/flow", str(tmp_path / "flow")), mode=0o755)
-    if how == "moved":
-        (tmp_path / "flow").write_text("not a program")
-    (finding,) = findings(ready)
-    assert finding["fixable"]
-    assert finding["mark"] == "failed"
-    assert "pre-push" in finding["what"]
-    assert findings(ready, "--fix", status=0) == []
-    assert ready.read(HOOK) == text
-    assert os.access(ready.path / HOOK, os.X_OK)
+    for how in ("gone", "moved", "no program"):
+        if how == "no program":
+            (ready.path / HOOK).chmod(0o644)
+        else:
+            ready.write(HOOK, text.replace(f"{ROOT}/bin/flow", str(tmp_path / "flow")), mode=0o755)
+        if how == "moved":
+            (tmp_path / "flow").write_text("not a program")
+        (finding,) = findings(ready)
+        assert finding["fixable"], how
+        assert finding["mark"] == "failed"
+        assert "pre-push" in finding["what"]
+        assert findings(ready, "--fix", status=0) == []
+        assert ready.read(HOOK) == text
+        assert os.access(ready.path / HOOK, os.X_OK)
 
 
 def test_a_hook_that_was_changed_is_left_alone(ready: GitRepo) -> None:
@@ -116,28 +114,27 @@ def test_the_missing_line_is_mended(ready: GitRepo) -> None:
     assert ready.read(".gitignore") == "build/\n.flow/runs/\n"
 
 
-@pytest.mark.parametrize(
-    ("rules", "is_ignored"),
-    [
-        (".flow/\n!.flow/runs/\n", True),
-        (".flow/*\n!.flow/runs/\n", False),
-        (".flow/runs/\n!.flow/runs/\n", False),
-        (".flow/runs/\n!*/evidence/\n", True),
-        (".flow/runs/*\n!.flow/runs/*/\n", False),
-        ("*\n", True),
-    ],
-)
-def test_whether_runs_are_ignored_git_says(ready: GitRepo, rules: str, is_ignored: bool) -> None:
-    ready.write(".gitignore", rules)
-    told = [finding["what"] for finding in findings(ready, status=1 - is_ignored)]
-    assert told == ([] if is_ignored else ["git does not ignore .flow/runs/"])
-    done = flow(ready, "init")
-    assert done.status == 0
-    adds_line = rules == "*\n" or not is_ignored
-    assert ready.read(".gitignore") == rules + ".flow/runs/\n" * adds_line
-    assert flow(ready, "init").status == 0
-    assert ready.read(".gitignore") == rules + ".flow/runs/\n" * adds_line
-    assert findings(ready, status=0) == []
+RULES = {
+    ".flow/\n!.flow/runs/\n": True,
+    ".flow/*\n!.flow/runs/\n": False,
+    ".flow/runs/\n!.flow/runs/\n": False,
+    ".flow/runs/\n!*/evidence/\n": True,
+    ".flow/runs/*\n!.flow/runs/*/\n": False,
+    "*\n": True,
+}
+
+
+def test_whether_runs_are_ignored_git_says(ready: GitRepo) -> None:
+    for rules, is_ignored in RULES.items():
+        ready.write(".gitignore", rules)
+        told = [finding["what"] for finding in findings(ready, status=1 - is_ignored)]
+        assert told == ([] if is_ignored else ["git does not ignore .flow/runs/"]), rules
+        adds_line = rules == "*\n" or not is_ignored
+        for _ in range(2):
+            assert flow(ready, "init").status == 0
+            assert ready.read(".gitignore") == rules + ".flow/runs/\n" * adds_line
+        if adds_line:
+            assert findings(ready, status=0) == []
 
 
 def test_a_rule_below_takes_runs_back(ready: GitRepo) -> None:
@@ -163,11 +160,10 @@ def scene_met(repo: GitRepo) -> GitRepo:
     return repo
 
 
-@pytest.mark.parametrize("mode", [0o644, 0o640])
-def test_modes_of_the_state_folder_are_mended(ready: GitRepo, home: Path, mode: int) -> None:
+def test_modes_of_the_state_folder_are_mended(ready: GitRepo, home: Path) -> None:
     scene.create(ready)
     trust = home / "flow-state/goal-trust.jsonl"
-    trust.chmod(mode)
+    trust.chmod(0o640)
     (finding,) = findings(ready)
     assert finding["fixable"]
     assert findings(ready, "--fix", status=0) == []
