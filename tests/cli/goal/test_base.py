@@ -87,13 +87,11 @@ def test_rebase_follows_the_branch_that_create_was_given(work: GitRepo) -> None:
     assert "other.txt" in done.stderr
 
 
-@pytest.mark.parametrize("base", ["nowhere", "--upload-pack=x", "HEAD:src", ""])
-def test_a_base_that_is_no_commit_is_refused(work: GitRepo, base: str) -> None:
-    done = create(work, f"--base={base}")
-    assert done.status == 2, done
-    assert not (work.path / ".flow/goals").exists() or not list(
-        (work.path / ".flow/goals").glob("*.yaml")
-    )
+def test_a_base_that_is_no_commit_is_refused(work: GitRepo) -> None:
+    for base in ("nowhere", "--upload-pack=x", "HEAD:src", ""):
+        done = create(work, f"--base={base}")
+        assert done.status == 2, done
+        assert not list(work.path.glob(".flow/goals/*.yaml"))
 
 
 def test_a_narrower_range_shows_and_proposes_nothing(work: GitRepo) -> None:
@@ -152,28 +150,25 @@ CONVERTED = {
 }
 
 
-@pytest.mark.parametrize("attributes", CONVERTED)
-def test_a_fresh_clone_knows_what_git_converts_at_a_checkout(
-    work: GitRepo, tmp_path: Path, attributes: str
-) -> None:
-    text, disk = CONVERTED[attributes]
-    name = f"it{attributes.partition(' ')[0][1:]}"
-    work.write(".gitattributes", f"{attributes}\n")
-    (work.path / name).write_bytes(text.encode() if disk is None else disk)
+def test_a_fresh_clone_knows_what_git_converts_at_a_checkout(work: GitRepo, tmp_path: Path) -> None:
+    work.write(".gitattributes", "".join(f"{attributes}\n" for attributes in CONVERTED))
+    files = {f"it{line.partition(' ')[0][1:]}": row for line, row in CONVERTED.items()}
+    for name, (text, disk) in files.items():
+        (work.path / name).write_bytes(text.encode() if disk is None else disk)
     work.commit("attributes")
     create(work)
     work.commit("the goal")
     digest = flow(work, "trust", "check", "greet", "--json").json["digest"]
     work.git("clone", "-q", str(work.path), str(tmp_path / "clone"))
     clone = GitRepo(tmp_path / "clone")
-    shown = (clone.path / name).read_bytes()
-    assert shown != text.encode()
+    shown = {name: (clone.path / name).read_bytes() for name in files}
+    assert not [name for name, (text, _) in files.items() if shown[name] == text.encode()]
     done = evaluate(clone, "--trust-digest", digest)
     assert done.json["path_violations"] == [], done
-    (clone.path / name).write_bytes(
-        shown + "x\n".encode("utf-16-le" if b"\0" in shown else "utf-8")
-    )
-    assert evaluate(clone, "--trust-digest", digest).json["path_violations"] == [name]
+    for name, data in shown.items():
+        more = "x\n".encode("utf-16-le" if b"\0" in data else "utf-8")
+        (clone.path / name).write_bytes(data + more)
+    assert evaluate(clone, "--trust-digest", digest).json["path_violations"] == sorted(files)
 
 
 def test_trust_recorded_in_a_fresh_clone_makes_its_own_baseline(
