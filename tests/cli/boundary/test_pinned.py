@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tests.support import GitRepo
 
+EVALUATE = ("goal", "evaluate", "greet", "--json", "--no-input")
 ALTERED = "baseline.json, which is missing or was altered"
 
 
@@ -28,13 +29,13 @@ def work(repo: GitRepo) -> GitRepo:
     scene.create(scene.start(repo))
     scene.meet(repo)
     repo.write("secret/outside.txt", "not allowed\n")
-    done = evaluate(repo)
-    assert done["verdict"] == "blocked", done
+    done = scene.step(repo, *EVALUATE)
+    assert done.json["verdict"] == "blocked", done
     return repo
 
 
 def evaluate(repo: GitRepo) -> dict[str, Any]:
-    done = flow(repo, "goal", "evaluate", "greet", "--json", "--no-input")
+    done = flow(repo, *EVALUATE)
     found: dict[str, Any] = done.json
     return found
 
@@ -125,11 +126,10 @@ def test_each_worktree_has_heads_of_its_own(repo: GitRepo) -> None:
     assert evaluate(repo)["verdict"] == "achieved"
     there = repo.path.with_name("there")
     repo.git("worktree", "add", "-q", "--detach", str(there))
-    words = ("goal", "evaluate", "greet", "--json", "--no-input")
-    assert ALTERED in flow(repo, *words, cwd=there).json["reason"]
+    assert ALTERED in flow(repo, *EVALUATE, cwd=there).json["reason"]
     person = ("goal", "approve", "greet", "guards", "--by", "me", "--note", "seen", "--yes")
     assert flow(repo, *person, cwd=there).status == 0
-    assert flow(repo, *words, cwd=there).json["verdict"] == "achieved"
+    assert flow(repo, *EVALUATE, cwd=there).json["verdict"] == "achieved"
     for place in (there, repo.path):
         done = flow(repo, "evidence", "verify", cwd=place)
         assert done.status == 0, done
