@@ -501,3 +501,8 @@ TIGHTENS: list[tuple[Any, Any, bool]] = [
 def test_what_only_tightens(before: Any, after: Any, tightens: bool) -> None:
     was = None if before is None else {"flow": {"goals": before}}
     assert only_tightens(was, {"flow": {"goals": after}}, dict.fromkeys(KEYS)) is tightens
+
+
+@pytest.mark.parametrize("after", [{"flow": 3}, {"flow": {"goals": []}}, [], None])
+def test_what_is_no_settings_file_tightens_nothing(after: Any) -> None:
+    assert not only_tightens(None, after, dict.fromkeys(KEYS))
