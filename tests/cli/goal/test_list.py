@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.core.goal.lifecycle import STATUSES
-from tests.support import scene
-from tests.support.scene import flow, step
+from tests.support import GitRepo, scene
+from tests.support.scene import flow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support import GitRepo
+    from tests.support.made_once.stage import Stage
 
 ALL = ("goal", "list", "--all-branches")
 
@@ -28,20 +28,24 @@ def branch_with(repo: GitRepo, goal: str, *words: str, **more: Any) -> None:
 
 
 @pytest.fixture
-def branches(repo: GitRepo) -> GitRepo:
+def branches(stage: Stage) -> GitRepo:
     """Goals ``one`` (a proposal), ``two`` (blocked), ``three`` (a draft), and ``main``."""
-    scene.start(repo)
-    repo.git("branch", "-q", "-M", "main")
-    branch_with(repo, "one")
-    scene.propose(repo, "one")
-    repo.commit("met")
-    branch_with(repo, "two")
-    repo.write("out.txt", "x")
-    assert step(repo, "goal", "evaluate").status == 3
-    (repo.path / "out.txt").unlink()
-    repo.commit("blocked")
-    branch_with(repo, "three", "--draft")
-    repo.git("switch", "-q", "main")
+    repo = stage.repo
+
+    def make() -> None:
+        scene.start(GitRepo.init(repo.path))
+        branch_with(repo, "one")
+        scene.propose(repo, "one")
+        repo.commit("met")
+        branch_with(repo, "two")
+        repo.write("out.txt", "x")
+        assert flow(repo, "goal", "evaluate").status == 3
+        (repo.path / "out.txt").unlink()
+        repo.commit("blocked")
+        branch_with(repo, "three", "--draft")
+        repo.git("switch", "-q", "main")
+
+    stage.begin(make)
     return repo
 
 
