@@ -389,7 +389,7 @@ def test_other_goals_that_are_not_done_are_named(work: GitRepo) -> None:
     assert "Not done on this branch\n  first: waiting_for_user" in "\n".join(lines_of(work))
 
 
-@pytest.mark.parametrize("columns", [60, 80, 160])
+@pytest.mark.parametrize("columns", [60, 160])
 def test_no_text_pushes_a_command_or_a_result_out(work: GitRepo, columns: int) -> None:
     edits = [("the tests pass", "t " * 900), ("sh tests/all.sh", "test -e src/a.py")]
     amend(work, *edits, ("true || true", "test -e src/a.py"))
