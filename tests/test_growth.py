@@ -9,12 +9,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.__main__ import run as run_words
+from tests.faults.scenes import preload
 from tests.support import ROOT
+from tests.support.effort import sizes
 from tests.support.here import run_flow, run_main
 
 sys.path.insert(0, os.path.join(ROOT, "benchmarks"))
@@ -23,15 +23,13 @@ import growth
 import work
 from place import Place
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 pytestmark = [pytest.mark.needs_tool("git", "bash"), pytest.mark.slow]
 
 
-STARTED = ("turns",)
-"""What is counted by the program itself, a process of its own. The first turns cost what later ones
-do not, and only beside a start that is little."""
+AXES = sizes(
+    short=[axis for axis in growth.AXES if axis != "untracked files"], long=list(growth.AXES)
+)
+"""There are as many untracked files beside the symlinks."""
 
 
 class PlaceWithoutStarts(Place):
@@ -53,44 +51,36 @@ class PlaceWithoutStarts(Place):
     def count(self, repository: str, command: growth.Command) -> dict[str, float]:
         """Its work, as ``work.py`` counts it in the processes that it forks."""
         result = Path(self.folder, "work.json")
-        self._run(repository, command, lambda words: work.count(str(result), words))
-        amounts = json.loads(result.read_text("ascii"))
-        return {kind: float(amount) for kind, amount in amounts.items()}
-
-    def run(self, repository: str, command: growth.Command) -> None:
-        """Run it in this process."""
-        self._run(repository, command, run_words)
-
-    def _run(
-        self, repository: str, command: growth.Command, main: Callable[[list[str]], int]
-    ) -> None:
         given = Path(growth.event(repository)).read_text("utf-8") if command.event else ""
         words = list(command.words)
-        ran = run_main(lambda: main(words), repository, self._environment(), given)
+        ran = run_main(
+            lambda: work.count(str(result), words), repository, self._environment(), given
+        )
         assert ran.status == command.status, ran
+        amounts = json.loads(result.read_text("ascii"))
+        return {kind: float(amount) for kind, amount in amounts.items()}
 
     def _environment(self) -> dict[str, str | None]:
         return {**dict.fromkeys(os.environ), **self.env}
 
 
-def warm_up(before: PlaceWithoutStarts, axis: growth.Axis) -> None:
-    """Have this process import and remember at the least size what it would at each."""
-    repository = axis.grow(before, axis.counted[0])
-    for command in axis.commands.values():
-        before.run(repository, command)
+@pytest.fixture(scope="module")
+def preloaded() -> None:
+    """What is counted is forked from this process, and imports nothing then."""
+    preload()
 
 
-@pytest.mark.parametrize("axis", growth.AXES)
+@pytest.mark.usefixtures("preloaded")
+@pytest.mark.parametrize("axis", AXES)
 def test_work_grows_no_faster_than_what_there_is_of_it(
     axis: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = PlaceWithoutStarts(tmp_path / "here")
-    if axis not in STARTED:
-        monkeypatch.setattr(growth, "_count", PlaceWithoutStarts.count)
-        warm_up(PlaceWithoutStarts(tmp_path / "before"), growth.AXES[axis])
+    monkeypatch.setattr(growth, "_count", PlaceWithoutStarts.count)
     too_fast = [
         f"{command}: {kind} {amounts}: exponent {power:.2f}"
-        for command, kind, amounts, power in growth.counted(here, axis)
+        for command, kind, amounts, power in growth.counted(
+            PlaceWithoutStarts(tmp_path / "here"), axis
+        )
         if power > growth.HIGHEST
     ]
     assert not too_fast, "\n".join(too_fast)

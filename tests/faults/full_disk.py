@@ -38,7 +38,7 @@ UNABLE = 77
 """Exit status where this system lets nobody mount a file system."""
 ALONE = ("unshare", "--user", "--map-root-user", "--mount")
 """Begins the command line of a process that may mount, for itself alone."""
-SPARSE = (0, 1, 2, 3, 5, 8, 12, 17, 23, 30, 40, 60, 90)
+SPARSE = (0, 1, 2, 4, 8, 16, 30, 60, 90)
 """The rooms of the short form."""
 MOST = 400
 REMEDY = "free some disk space"

@@ -11,7 +11,7 @@ from tests.faults.full_disk import ALONE, UNABLE
 from tests.support import ROOT
 from tests.support.effort import sizes
 
-NAMES = ("evaluate", "confirm", "clear", "hook-first", "journal")
+NAMES = ("evaluate", "confirm", "hook-first", "journal")
 
 
 def mounting(words):
