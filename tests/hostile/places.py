@@ -183,18 +183,19 @@ ABSENT = {"new sidecar", "new output", "pending", "error log"}
 def pairs(kinds: Iterable[str]) -> list[tuple[str, str]]:
     """(place, kind) wherever that makes sense.
 
-    In the short form a third of them: of each place five kinds or so, of each kind 14 places.
+    In the short form a sixth of them: of each place two or three kinds, of each kind 7 places.
     """
     chosen = set(kinds)
     return [
         (place, kind)
         for at, place in enumerate(PLACES)
         for number, kind in enumerate(KINDS)
-        if kind in chosen and _sensible(place, kind) and (at + number) % sizes(short=3, long=1) == 0
+        if kind in chosen and sensible(place, kind) and (at + number) % sizes(short=6, long=1) == 0
     ]
 
 
-def _sensible(place: str, kind: str) -> bool:
+def sensible(place: str, kind: str) -> bool:
+    """Whether that can stand there, and would be odd."""
     if place in FOLDERS:
         return kind not in ("folder", "hard link")
     if place in ABSENT and (kind == "link to a copy" or (kind in CHANGED and place != "error log")):

@@ -319,11 +319,12 @@ class Scene:
                     seen = entry.stat(follow_symlinks=False)
                     key: object = None
                     if stat.S_ISDIR(seen.st_mode):
+                        key = seen.st_uid
                         if seen.st_mode & 0o700 == 0o700 or os.geteuid() == 0:
                             queue.append(f"{rel}/")
                     elif stat.S_ISREG(seen.st_mode):
                         with open(entry.path, "rb") as file:
-                            key = (seen.st_nlink, file.read())
+                            key = (seen.st_nlink, file.read(), seen.st_uid)
                     elif stat.S_ISLNK(seen.st_mode):
                         key = os.readlink(entry.path)
                     found[rel] = (seen.st_mode, key)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.setup import doctor, doctor_git, doctor_sandbox
+from flow.adapters.setup import doctor, doctor_git, doctor_paths, doctor_sandbox
 from tests.hostile import places
 from tests.hostile.scene import GOAL, RUN, Done, check, statuses
+from tests.support.effort import sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,26 +231,59 @@ def wrong(place: str, kind: str) -> bool:
     return (place, kind) not in NOT_NAMED and not (kind == "setuid" and place in places.FOLDERS)
 
 
-@pytest.mark.parametrize(("place", "kind"), [p for p in places.pairs(places.KINDS) if wrong(*p)])
-def test_doctor_names_it(
-    scene: Scene, place: str, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(doctor, "_packages", lambda _report: None)  # a third of its work
-    monkeypatch.setattr(doctor_git, "program", lambda _report, _repo: None)  # they look at no place
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a doctor does that looks at no place takes most of its time."""
+    monkeypatch.setattr(doctor, "_packages", lambda _report: None)
+    monkeypatch.setattr(doctor_git, "program", lambda _report, _repo: None)
     monkeypatch.setattr(doctor_sandbox, "examine", lambda _report, _checkout, _environ: None)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("kind", [kind for kind in places.KINDS if kind != "file"])
+def test_doctor_names_each_of_many(
+    scene: Scene, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All files at once, each by its own name."""
+    monkeypatch.setattr(doctor_paths, "MOST_NAMED", len(places.FILES))
+    found = [
+        place
+        for place in places.FILES
+        if places.sensible(place, kind) and wrong(place, kind) and places.apply(scene, place, kind)
+    ]
+    findings = examined(scene, kind)
+    missing = [p for p in found if os.path.basename(places.PLACES[p]) not in findings]
+    assert not missing, findings
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        (place, kind)
+        for place, kind in places.pairs(places.KINDS)
+        if wrong(place, kind) and place in sizes(short=places.FOLDERS, long=places.PLACES)
+    ],
+)
+def test_doctor_names_it(scene: Scene, place: str, kind: str) -> None:
     apply(scene, place, kind)
+    findings = examined(scene, kind)
+    assert named(place, findings), findings
+
+
+def examined(scene: Scene, kind: str) -> str:
+    """What a doctor finds, and that it goes through nothing, to look or to mend."""
     before = scene.outside()
     with places.as_a_user():
         done = scene.flow("doctor", "--json")
-    check(done, (place, kind), as_json=True)
+    check(done, kind, as_json=True)
     assert done.status == 1, done
     assert scene.outside() == before
-    findings = "\n".join(f["what"] for f in json.loads(done.stdout)["findings"])
-    assert named(place, findings), findings
     if kind in ("link to a copy", "fifo", "mode 000"):
         with places.as_a_user():
-            check(scene.flow("doctor", "--fix"), (place, kind))
+            check(scene.flow("doctor", "--fix"), kind)
         assert scene.outside() == before
+    return "\n".join(f["what"] for f in json.loads(done.stdout)["findings"])
 
 
 def test_the_error_log_is_not_written_through_a_link(scene: Scene) -> None:
