@@ -6,7 +6,9 @@ the real one that tells how it was started. Packages come from wheels packed her
 
 from __future__ import annotations
 
+import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -14,13 +16,15 @@ import subprocess
 import sys
 import time
 import tomllib
+import zipfile
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support import ROOT, Ran, run
-from tests.support.wheelhouse import build_wheelhouse, stand_ins
+from tests.support.wheelhouse import stand_ins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +52,8 @@ import json, os, sys
 def main():
     if sys.argv[1:2] == ["exit"]:
         return int(sys.argv[2])
+    if sys.argv[1:2] == ["all"]:
+        import difflib, hashlib, importlib.metadata, logging, subprocess, tempfile, typing
     import filelock, git, jsonschema, transitions, yaml
     import flow.part
     print(json.dumps({
@@ -77,12 +83,6 @@ def dependencies() -> list[str]:
     with open(f"{ROOT}/pyproject.toml", "rb") as file:
         wanted: list[str] = tomllib.load(file)["project"]["dependencies"]
     return wanted
-
-
-@pytest.fixture(scope="session")
-def real_wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Wheels of Flow's dependencies and of theirs."""
-    return build_wheelhouse(tmp_path_factory.mktemp("wheels") / "house", dependencies())
 
 
 @pytest.fixture(scope="session")
@@ -172,15 +172,15 @@ def env(tmp_path: Path, wheels: Path) -> dict[str, str | None]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory, real_wheels: Path) -> Path:
-    """A checkout with its environment and the real packages, for tests that do not change it."""
+def prepared(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+    """A checkout with its environment, for tests that do not change it."""
     folder = make_checkout(tmp_path_factory.mktemp("prepared") / "flow root")
     without_ensurepip(folder)
     path = f"{os.path.dirname(interpreter())}:{SYSTEM}"
     env = {
         "PATH": path,
         "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(real_wheels),
+        "PIP_FIND_LINKS": str(wheels),
         "HOME": str(folder),
     }
     found = run([folder / "bin/flow", "exit", "0"], cwd=folder, env=env)
@@ -208,28 +208,45 @@ def one_line(found: Ran, name: str) -> str:
 
 
 @pytest.mark.slow
-def test_first_start_prepares_and_says_so_and_the_second_is_quiet(
+def test_first_starts_prepare_once_and_say_so_and_the_next_is_quiet(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
-    first = run([checkout / "bin/flow", "one", "two words"], cwd=tmp_path, env=env, input="typed")
-    assert first.status == 0, first.stderr
+    """Three at once, of which one prepares."""
+    environment = {**os.environ, **env}
+    started = [
+        subprocess.Popen(
+            [checkout / "bin" / script, "one", "two words"],
+            cwd=tmp_path,
+            env={name: value for name, value in environment.items() if value is not None},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for script in ("flow", "journal-record.sh", "flow")
+    ]
+    told, said = zip(*(each.communicate("typed", timeout=600) for each in started), strict=True)
+    assert [process.returncode for process in started] == [0, 3, 0], said
+    waits = r"[\w-]+: waiting for another process that is preparing\n"
     assert re.fullmatch(
-        r"flow: preparing its packages for Python 3\.\d+ in "
+        r"(flow|journal-record): preparing its packages for Python 3\.\d+ in "
         rf"{checkout}/\.venv-flow \(needed once\)\n"
-        r"flow: prepared in \d+ s\n",
-        first.stderr,
+        r"\1: prepared in \d+ s\n",
+        re.sub(waits, "", "".join(said)),
     )
-    assert first.json["argv"] == ["flow", "one", "two words"]
-    assert first.json["stdin"] == "typed"
-    assert first.json["yaml"].startswith(f"{checkout}/.venv-flow/venv/")
-    assert first.json["python"] == f"{checkout}/.venv-flow/venv/bin/python"
+    first = json.loads(told[0])
+    assert first["argv"] == ["flow", "one", "two words"]
+    assert first["stdin"] == "typed"
+    assert first["yaml"].startswith(f"{checkout}/.venv-flow/venv/")
+    assert first["python"] == f"{checkout}/.venv-flow/venv/bin/python"
     assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
     assert (checkout / "flow/__pycache__").is_dir()
 
     second = report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
-    assert second["yaml"] == first.json["yaml"]
+    assert second["yaml"] == first["yaml"]
 
-    # Another part of pyproject.toml: nothing is prepared. Other dependencies: prepared anew.
+    # Another part of pyproject.toml: nothing is prepared. Other dependencies: prepared anew, here
+    # with the interpreter's own pip.
     text = (checkout / "pyproject.toml").read_text()
     (checkout / "pyproject.toml").write_text(text + "\n# a comment\n")
     report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
@@ -238,30 +255,8 @@ def test_first_start_prepares_and_says_so_and_the_second_is_quiet(
     changed = run([checkout / "bin/flow", "exit", "0"], cwd=tmp_path, env=env)
     assert "preparing its packages" in changed.stderr
     assert changed.status == 0
-    assert not list((checkout / ".venv-flow/venv").glob("lib/python*/site-packages/yaml"))
-    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
-
-
-@pytest.mark.slow
-def test_two_first_starts_at_once_prepare_once(
-    checkout: Path, env: dict[str, str | None], tmp_path: Path
-) -> None:
-    without_ensurepip(checkout)
-    environment = {**os.environ, **env}
-    started = [
-        subprocess.Popen(
-            [checkout / "bin" / script, "exit", "0"],
-            cwd=tmp_path,
-            env={name: value for name, value in environment.items() if value is not None},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for script in ("flow", "journal-record.sh", "flow")
-    ]
-    said = [process.communicate(timeout=600)[1] for process in started]
-    assert [process.returncode for process in started] == [0, 3, 0], said
-    assert "".join(said).count("preparing its packages") == 1
+    for name in ("pip", "yaml"):
+        assert not list((checkout / ".venv-flow/venv").glob(f"lib/python*/site-packages/{name}"))
     assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
 
 
@@ -269,22 +264,36 @@ def test_two_first_starts_at_once_prepare_once(
 def test_a_start_killed_while_preparing_is_made_good_by_the_next(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
+    """And an interrupt leaves nothing half made."""
     hangs = hanging(checkout)
     environment = {**os.environ, **env}
-    process = subprocess.Popen(
-        [checkout / "bin/flow"],
-        cwd=tmp_path,
-        env={name: value for name, value in environment.items() if value is not None},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    wait_for(hangs)
-    assert list(checkout.glob(".venv-flow/new-*/bin/python"))
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
-    assert not (checkout / ".venv-flow/venv").exists()
 
+    def end_by(number: signal.Signals) -> tuple[int, str, str]:
+        process = subprocess.Popen(
+            [checkout / "bin/flow"],
+            cwd=tmp_path,
+            env={name: value for name, value in environment.items() if value is not None},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        wait_for(hangs)
+        assert list(checkout.glob(".venv-flow/new-*/bin/python"))
+        os.killpg(process.pid, number)
+        out, said = process.communicate(timeout=60)
+        hangs.unlink()
+        return process.returncode, out, said
+
+    status, out, said = end_by(signal.SIGINT)
+    assert (status, out) == (130, "")
+    assert len(said.splitlines()) == 1, said
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock"]
+
+    assert end_by(signal.SIGKILL)[0] == -signal.SIGKILL
+    assert list(checkout.glob(".venv-flow/new-*"))
+    assert not (checkout / ".venv-flow/venv").exists()
+    hangs.touch()
     found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert found.status == 0, found.stderr
     assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
@@ -307,43 +316,19 @@ def test_an_environment_whose_interpreter_was_removed_is_made_anew(
 
 
 @pytest.mark.slow
-def test_an_interrupt_while_preparing_leaves_nothing_half_made(
-    checkout: Path, env: dict[str, str | None], tmp_path: Path
-) -> None:
-    hangs = hanging(checkout)
-    environment = {**os.environ, **env}
-    process = subprocess.Popen(
-        [checkout / "bin/flow"],
-        cwd=tmp_path,
-        env={name: value for name, value in environment.items() if value is not None},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    wait_for(hangs)
-    assert list(checkout.glob(".venv-flow/new-*/bin/python"))
-    os.killpg(process.pid, signal.SIGINT)
-    out, said = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert len(said.splitlines()) == 1, said
-    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("script", "status"), [("flow", 5), ("flow-record-verdict.sh", 2)])
 def test_without_a_network_it_says_so_and_leaves_nothing_half_made(
-    checkout: Path, env: dict[str, str | None], tmp_path: Path, script: str, status: int
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
     env = {**env, "PIP_NO_INDEX": None, "PIP_FIND_LINKS": None, "PIP_RETRIES": "0"}
     env["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple"
     without_ensurepip(checkout)
-    found = run([checkout / "bin" / script], cwd=tmp_path, env=env)
-    assert (found.status, found.stdout) == (status, "")
-    name = script.removesuffix(".sh")
+    found = run([checkout / "bin/flow-record-verdict.sh"], cwd=tmp_path, env=env)
+    assert (found.status, found.stdout) == (2, "")
     preparing, problem = found.stderr.splitlines()
-    assert preparing.startswith(f"{name}: preparing its packages")
-    assert problem.startswith(f"{name}: cannot start: pip could not install the packages (")
+    assert preparing.startswith("flow-record-verdict: preparing its packages")
+    assert problem.startswith(
+        "flow-record-verdict: cannot start: pip could not install the packages ("
+    )
     assert "connect to the network" in problem
     assert "PIP_FIND_LINKS" in problem
     assert "FLOW_PYTHON" in problem
@@ -372,11 +357,10 @@ def make_environment(folder: Path, wheels: Path) -> None:
     subprocess.run(
         [interpreter(), "-I", "-m", "venv", "--without-pip", folder], check=True, timeout=120
     )
-    names = [wheel.name.split("-")[0] for wheel in wheels.glob("*.whl")]
-    python = ["--python", str(folder / "bin/python")]
-    pip = [interpreter(), "-I", "-m", "pip", *python, "install", "--quiet"]
-    links = ["--disable-pip-version-check", "--no-index", "--find-links", str(wheels)]
-    subprocess.run([*pip, *links, *names], check=True, timeout=120)
+    (site,) = folder.glob("lib/python*/site-packages")
+    for wheel in wheels.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(site)
 
 
 def test_no_python_is_one_line(checkout: Path, tmp_path: Path) -> None:
@@ -409,16 +393,6 @@ def test_no_venv_module_names_the_package_to_install(
     assert found.status == 2
     assert "has no venv module; install it (Debian and Ubuntu: apt install python3." in found.stderr
     assert not (checkout / ".venv-flow/venv").exists()
-
-
-@pytest.mark.slow
-def test_without_ensurepip_the_interpreters_pip_is_used(
-    checkout: Path, env: dict[str, str | None], tmp_path: Path
-) -> None:
-    without_ensurepip(checkout)
-    found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
-    assert found.status == 0, found.stderr
-    assert not list((checkout / ".venv-flow/venv").glob("lib/python*/site-packages/pip"))
 
 
 # --- $FLOW_PYTHON ---
@@ -486,16 +460,12 @@ def read_only(checkout: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.needs_tool(*(["setpriv"] if os.geteuid() == 0 else []))
-@pytest.mark.parametrize("cache", ["XDG_CACHE_HOME", "relative XDG_CACHE_HOME"])
 def test_read_only_checkout_prepares_in_the_users_cache(
-    read_only: Path, env: dict[str, str | None], tmp_path: Path, home: Path, cache: str
+    read_only: Path, env: dict[str, str | None], tmp_path: Path, home: Path
 ) -> None:
+    """Below the home, as XDG_CACHE_HOME is relative: see the test of both that name the folder."""
+    env["XDG_CACHE_HOME"] = "cache"
     folder = home / ".cache"
-    if cache == "XDG_CACHE_HOME":
-        folder = tmp_path / "the cache"
-        env["XDG_CACHE_HOME"] = str(folder)
-    else:  # as without one: below the home
-        env["XDG_CACHE_HOME"] = "cache"
     first = run(unprivileged(read_only / "bin/flow"), cwd=tmp_path, env=env)
     assert first.status == 0, first.stderr
     assert (
@@ -506,13 +476,11 @@ def test_read_only_checkout_prepares_in_the_users_cache(
     assert first.json["yaml"].startswith(f"{folder}/flow/checkout")
     assert not (read_only / ".venv-flow").exists()
     assert not (tmp_path / "cache").exists()
-    if (
-        cache != "XDG_CACHE_HOME"
-    ):  # the shell finds what Python made, from any folder and through a symlink
-        (tmp_path / "link").symlink_to(read_only / "bin")
-        for start in (read_only / "bin/flow", tmp_path / "link/flow", "bin/flow"):
-            again = report(run(unprivileged(start), cwd=read_only, env=env))
-            assert again["yaml"] == first.json["yaml"]
+    # The shell finds what Python made, from any folder and through a symlink.
+    (tmp_path / "link").symlink_to(read_only / "bin")
+    for start in (read_only / "bin/flow", tmp_path / "link/flow", "bin/flow"):
+        again = report(run(unprivileged(start), cwd=read_only, env=env))
+        assert again["yaml"] == first.json["yaml"]
 
 
 @pytest.mark.slow
@@ -554,7 +522,7 @@ def test_hostile_working_directory_and_environment_are_not_imported(
     prepared: Path, tmp_path: Path, home: Path
 ) -> None:
     """HAZARD C32. Every module that is loaded at a start has a namesake here that would tell."""
-    told = report(run([prepared / "bin/flow"], cwd=tmp_path))
+    told = report(run([prepared / "bin/flow", "all"], cwd=tmp_path))
     names = {Path(file).stem for file in told["from"] if file}
     names |= {"flow", "site", "sitecustomize", "usercustomize", "_prepare", "_launch", "encodings"}
     trap = tmp_path / "trap"
@@ -583,7 +551,7 @@ def test_hostile_working_directory_and_environment_are_not_imported(
         "PATH": f".:{os.environ['PATH']}",
     }
     for start in (prepared / "bin/flow", os.path.relpath(prepared / "bin/flow", trap)):
-        told = report(run([start], cwd=trap, env=env))
+        told = report(run([start, "all"], cwd=trap, env=env))
         assert told["flow"] == str(prepared / "flow/part.py")
         assert not [folder for folder in told["path"] if folder.startswith(str(trap))]
     assert run([prepared / "bin/journal-record.sh"], cwd=trap, env=env).status == 3
@@ -621,27 +589,36 @@ def test_home_unset_or_useless(prepared: Path, tmp_path: Path, home_value: str |
     report(run([prepared / "bin/flow"], cwd=tmp_path, env={"HOME": home_value}))
 
 
-@pytest.mark.parametrize("home_value", [None, "", "relative", "/somewhere/~/x"])
-@pytest.mark.parametrize("cache", [None, "relative", "/the cache"])
-def test_shell_and_python_agree_where_the_cache_is(
-    checkout: Path, tmp_path: Path, home_value: str | None, cache: str | None
-) -> None:
+CACHE_FOLDERS = """
+import itertools, os, sys
+sys.path.append(sys.argv[1])
+import _prepare
+homes, caches = (None, "", "relative", "/somewhere/~/x"), (None, "rel", "/the cache")
+for values in itertools.product(homes, caches):
+    for name, value in zip(("HOME", "XDG_CACHE_HOME"), values):
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
+    print(_prepare.cache_folder(sys.argv[2]))
+"""
+
+
+def test_shell_and_python_agree_where_the_cache_is(tmp_path: Path) -> None:
     root = make_checkout(tmp_path / ("with ünïcode & spaces " + "x" * 90))
-    env = {"HOME": home_value, "XDG_CACHE_HOME": cache}
+    argv = [interpreter(), "-I", "-X", "utf8", "-c", CACHE_FOLDERS, str(root / "bin"), str(root)]
+    python = run(argv, cwd=tmp_path).stdout.splitlines()
     script = f'. "{root}/bin/_start.bash"; flow_cache "{root}/bin/.."'
-    code = f"import sys; sys.path.append({str(root / 'bin')!r}); import _prepare as p"
-    told = run(["bash", "-p", "-c", script], cwd=tmp_path, env=env)
-    python = [
-        interpreter(),
-        "-I",
-        "-X",
-        "utf8",
-        "-c",
-        f"{code}; print(p.cache_folder({str(root)!r}))",
-    ]
-    assert told == run(python, cwd=tmp_path, env=env)
-    assert told.stdout.startswith("/")
-    assert len(os.path.basename(told.stdout)) < 120
+    homes, caches = (None, "", "relative", "/somewhere/~/x"), (None, "rel", "/the cache")
+    own = pwd.getpwuid(os.getuid()).pw_dir
+    for told, (home, cache) in zip(python, product(homes, caches), strict=True):
+        env = {"HOME": home, "XDG_CACHE_HOME": cache}
+        shell = run(["bash", "-p", "-c", script], cwd=tmp_path, env=env)
+        assert (shell.status, shell.stdout, shell.stderr) == (0, f"{told}\n", "")
+        base = (
+            "/the cache" if cache == "/the cache" else f"{home if home == homes[3] else own}/.cache"
+        )
+        assert told.startswith(f"{base}/flow/checkout")
+        assert len(os.path.basename(told)) < 120
 
 
 def test_working_directory_that_is_gone(prepared: Path, tmp_path: Path) -> None:
