@@ -91,8 +91,7 @@ def test_a_file_that_a_command_leaves_behind_does_not_count(repo: GitRepo) -> No
     assert any("commandTimeoutSeconds" in each for each in done.json["warnings"])
 
 
-@pytest.mark.parametrize("limit", [1, 2, 17])
-@pytest.mark.parametrize("where", ["checkout", "user"])
+@pytest.mark.parametrize(("where", "limit"), [("checkout", 1), ("user", 2), ("checkout", 17)])
 def test_a_small_output_limit_blinds_nothing(
     repo: GitRepo, home: Path, where: str, limit: int
 ) -> None:
@@ -148,9 +147,17 @@ OFF: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
-@pytest.mark.parametrize("rel", [LOCAL, PROJECT])
-@pytest.mark.parametrize("off", OFF)
+@pytest.mark.parametrize(
+    ("off", "rel", "mode"),
+    [
+        ("off", PROJECT, "block"),
+        ("off", LOCAL, "evaluator-loop"),
+        ("warn", LOCAL, "block"),
+        ("warn", PROJECT, "evaluator-loop"),
+        ("not enabled", LOCAL, "evaluator-loop"),
+        ("both", PROJECT, "block"),
+    ],
+)
 def test_a_checkout_turns_off_nothing_that_the_user_turned_on(
     repo: GitRepo, home: Path, capfd: pytest.CaptureFixture[str], off: str, rel: str, mode: str
 ) -> None:

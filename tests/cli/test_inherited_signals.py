@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import ROOT, GitRepo, Ran, run, scene
-from tests.support.effort import sizes
 from tests.support.stops import SCRIPT, event, settings
 
 if TYPE_CHECKING:
@@ -67,12 +66,12 @@ def failing(repo: GitRepo, home: Path) -> GitRepo:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("way", ["ignored", "blocked"])
-@pytest.mark.parametrize("name", [*SIGNALS, ",".join(SIGNALS)])
+@pytest.mark.parametrize(
+    "name",
+    [*(pytest.param(name, marks=pytest.mark.long) for name in SIGNALS), ",".join(SIGNALS)],
+)
 def test_every_entry_works_as_under_any_other_parent(failing: GitRepo, name: str, way: str) -> None:
-    ways = entries(failing)
-    if "," not in name:  # the short form has each signal alone at two entries, all of them at each
-        ways = {entry: ways[entry] for entry in sizes(short=("launcher", "hook"), long=ways)}
-    for entry, (argv, text) in ways.items():
+    for entry, (argv, text) in entries(failing).items():
         done = under(f"{way} {name}", argv, failing, text)
         assert "Traceback" not in done.stderr, entry
         assert "internal" not in done.stdout + done.stderr, entry

@@ -157,11 +157,15 @@ ACTS: dict[str, tuple[Callable[[GitRepo, dict[str, str]], None], str, str | None
     "helper's move": (act_helper_move, "transition", "goal-evaluation"),
 }
 """Each act, its event and its entry in the journal."""
+TRUSTED = ("create", "activate", "amend", "trust record", "rebase")
+"""Acts that are in the trust ledger, too."""
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("act", ACTS)
-def test_journal_and_event_say_from_where(repo: GitRepo, act: str, place: str) -> None:
+def test_journal_event_and_trust_ledger_say_from_where(
+    repo: GitRepo, home: Path, act: str, place: str
+) -> None:
     do, event, artifact = ACTS[act]
     env, expected = PLACES[place]
     do(scene.start(repo), env)
@@ -170,17 +174,13 @@ def test_journal_and_event_say_from_where(repo: GitRepo, act: str, place: str) -
     if artifact is not None:
         entry = [one for one in artifacts(repo) if one["type"] == artifact][-1]
         assert spoken(entry) == expected
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(
-    "act", ["create", "activate", "amend", "trust record", "rebase", "helper's create"]
-)
-def test_the_trust_ledger_says_it_too(repo: GitRepo, home: Path, act: str, place: str) -> None:
-    env, expected = PLACES[place]
-    ACTS[act][0](scene.start(repo), env)
-    if act != "helper's create":  # the same contract was trusted already: nothing is written
+    if act in TRUSTED:
         assert spoken(trust_lines(home)[-1]) == expected
+    if act == "approve":
+        (file,) = scene.run_dir(repo).glob("evidence/*approval*.evidence.yaml")
+        body = formats.parse_yaml(file.read_bytes(), file="sidecar")["evidence"]
+        assert spoken(body) == expected
+        assert "by_from" not in body
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -201,16 +201,6 @@ def test_a_move_without_a_reason_names_no_person_for_an_agent(
     act(scene.start(repo), env)
     who = "the agent" if expected["said_from"] == "agent" else "a person"
     assert events(repo)[-1]["reason"].startswith(f"{begins} by {who}")
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_an_approval_says_it_in_its_sidecar(repo: GitRepo, place: str) -> None:
-    env, expected = PLACES[place]
-    act_approve(scene.start(repo), env)
-    (file,) = scene.run_dir(repo).glob("evidence/*approval*.evidence.yaml")
-    body = formats.parse_yaml(file.read_bytes(), file="sidecar")["evidence"]
-    assert spoken(body) == expected
-    assert "by_from" not in body
 
 
 @pytest.mark.parametrize("env", [{}, AGENT], ids=["pipe", "agent"])
