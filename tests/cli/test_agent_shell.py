@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.support import GitRepo
 
-AGENTS = ("CLAUDECODE", "GEMINI_CLI", "CURSOR_AGENT", "CODEX_SANDBOX", "OPENCODE", "AI_AGENT")
+AGENTS = ("CLAUDECODE", "CODEX_SANDBOX")
 AGENT = {"CLAUDECODE": "1"}
 SECOND = ("goal", "create", "second", "--outcome", "o", "--criterion", scene.PASSES)
 

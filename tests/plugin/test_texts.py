@@ -186,16 +186,11 @@ def test_the_example_of_create_goes_through_at_the_first_attempt(dates: GitRepo)
     after = flow(dates, *evaluate).json
     assert outcomes(after) == ["passed", "passed", "not_run"], after
     assert (after["do"], after["path_violations"]) == ("person_looks", [])
-
-
-def test_the_example_protects_the_old_tests(dates: GitRepo) -> None:
-    (line,) = blocks("references/goal/create.md", "sh")
-    assert flow(dates, *words_of(line)).status == 0
-    dates.write("src/dates.py", STRICT)
-    dates.write("tests/test_dates.py", NEW_TEST)
+    # The old tests are protected.
     dates.write("tests/test_old_dates.py", OLD_TEST.replace("== [", "!= ["))
-    verdict = flow(dates, "goal", "evaluate", "--json", "dates-need-a-year").json
-    assert verdict["do"] != "ask_confirm"
+    weakened = flow(dates, *evaluate).json
+    assert (weakened["do"], outcomes(weakened)) != (after["do"], outcomes(after))
+    assert "tests/test_old_dates.py" in str(weakened["criterion_results"])
 
 
 def test_the_goal_file_of_eleven_lines_is_a_whole_goal(dates: GitRepo) -> None:

@@ -77,7 +77,7 @@ def test_nothing_is_fetched_or_run() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("criteria", "turns"), [(1, 0), (1, 1), (12, 30), (2, 900), (100, 200)])
+@pytest.mark.parametrize(("criteria", "turns"), [(1, 0), (1, 1), (12, 30), (2, 300), (100, 2)])
 def test_every_link_leads_somewhere_and_every_place_is_there_once(
     criteria: int, turns: int
 ) -> None:
@@ -87,9 +87,8 @@ def test_every_link_leads_somewhere_and_every_place_is_there_once(
 
 
 @pytest.mark.slow
-def test_a_hundred_criteria_and_twenty_turns_take_at_most_two_mebibytes() -> None:
+def test_a_hundred_criteria_and_two_hundred_turns_take_at_most_two_mebibytes() -> None:
     long = "x" * 100_000
-    assert len(goal_page(report(100, 20)).encode()) < 2 * MIB
     assert len(goal_page(report(100, 200)).encode()) < 2 * MIB
     assert len(goal_page(report(20, 20, long)).encode()) < 2 * MIB
 
