@@ -19,10 +19,27 @@ from flow.core.untrusted.injections import (
     LOOK_ALIKES,
     OTHER_LANGUAGES,
 )
+from flow.startup.functools import lru_cache
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeVar
+
+    Found = TypeVar("Found")
+
+_LINES = 1 << 12
+_SHORT = 400
+"""Lines that are remembered, and the characters of one of them at most, which bounds the memory."""
+
+
+def _remembered(look: Callable[[str], Found]) -> Callable[[str], Found]:
+    """``look``, which remembers the lines of late.
+
+    Lines repeat in an output, and every judge of a panel is shown the same evidence, in each round.
+    """
+    kept = lru_cache(maxsize=_LINES)(look)
+    return lambda text: kept(text) if len(text) <= _SHORT else look(text)
 
 
 _ENTITY = re.compile(r"&(?:amp;){0,3}(?:[a-z]{2,8}|#[0-9]{1,7}|#x[0-9a-f]{1,6});?", re.IGNORECASE)
@@ -44,6 +61,7 @@ def _bracket_of_entity(match: re.Match[str]) -> str:
     return character if character in _BRACKETS else match[0]
 
 
+@_remembered
 def as_read(text: str) -> str:
     """``text`` as a reader perceives it: look-alikes folded, no invisible characters, lower case.
 
@@ -54,13 +72,18 @@ def as_read(text: str) -> str:
     Cyrillic and Greek look-alikes of Latin letters, if Latin letters are next to them.
     """
     plain = with_brackets(text)
-    folded = normalize("NFKC", unescape(plain) if "&" in plain else plain).casefold()
+    if "&" in plain:
+        plain = unescape(plain)
+    if plain.isascii() and plain.isprintable():  # most are
+        return " ".join(plain.lower().split())
+    folded = normalize("NFKC", plain).casefold()
     folded = "".join(c for c in folded if category(c) not in ("Cf", "Cc", "Mn") or c in "\t ")
     if not folded.isascii() and re.search("[a-z]", folded):
         folded = folded.translate(LOOK_ALIKES)
     return " ".join(folded.split())
 
 
+@_remembered
 def instructs(text: str) -> bool:
     """Whether ``text`` (one line, :func:`as_read`) seems to give a judge instructions."""
     if INSTRUCTIONS.search(text) is not None:
@@ -68,11 +91,13 @@ def instructs(text: str) -> bool:
     return ANY_OTHER_LANGUAGE.search(text) is not None and OTHER_LANGUAGES.search(text) is not None
 
 
+@_remembered
 def imitates(text: str) -> bool:
     """Whether ``text`` (a line, :func:`as_read`) imitates a fence, a role or a remark of Flow's."""
     return IMITATIONS.search(text) is not None
 
 
+@_remembered
 def hides(line: str) -> bool:
     """Whether ``line`` holds an instruction to a judge in one of the usual encodings."""
     return any(instructs(as_read(part)) for text in _decoded(line) for part in text.splitlines())

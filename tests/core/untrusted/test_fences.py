@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.core.untrusted.fences import LABEL, LIMIT, FencedPart, fence
+from tests.support.pace import exceeds
 
 NONCE = "0123456789abcdef0123456789abcdef"
 
@@ -212,6 +214,7 @@ def test_the_fences_own_line_takes_no_brackets_from_a_name(name: str) -> None:
     "text", ["<", "<<", "<|", "</", "-", "=#", "[flow", "ignore ", "you are ", "mark it ", "Aa0+"]
 )
 def test_looking_for_attempts_takes_no_time_that_grows_with_the_text_squared(text: str) -> None:
-    """The limit of the test run ends it where it does: 8 KiB of ``<`` once took seconds."""
-    parts = [fence(FencedPart("x", (text * LIMIT)[:LIMIT]), NONCE) for _ in range(40)]
-    assert len({part.text for part in parts}) == 1
+    """8 KiB of ``<`` once took seconds; a hundredth of one is enough."""
+    began = time.process_time()
+    fence(FencedPart("x", (text * LIMIT)[:LIMIT]), NONCE)
+    assert not exceeds(time.process_time() - began, 0.5)
