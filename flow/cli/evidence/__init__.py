@@ -15,7 +15,7 @@ from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.core.text.near import did_you_mean
-from flow.errors import FlowError, at_key, in_file
+from flow.errors import FlowError, InputError, at_key, in_file
 from flow.render import records
 from flow.render.evidence import evidence_show
 from flow.startup.typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flow.cli.output import Output
     from flow.core.evidence.model import Evidence
@@ -126,8 +126,8 @@ def _named_evidence(
         if newest is None:
             of_run = [goal_id] if goal_id else dict.fromkeys(e.goal for e in sidecars)
             _refuse_unknown_criterion(goals, of_run, name)
-            raise at_key("EVIDENCE", name).not_found(
-                f"run {run_id} has no evidence about {name} yet", every
+            raise _not_found(
+                f"run {run_id} has no evidence about {name} yet", name, every, unusable
             )
         return newest, unusable
     evidence_id = ids.evidence_id(ids.folded_evidence_id(name))
@@ -145,12 +145,18 @@ def _named_evidence(
                 f"is there and cannot be used{why}", "flow evidence verify tells what was altered"
             )
         recorded = [sidecar.id for sidecar in sidecars]
-        raise at_key("EVIDENCE", evidence_id).not_found(
-            f"run {run_id} has no usable evidence {evidence_id}"
-            f"{did_you_mean(evidence_id, recorded)}",
-            every,
-        )
+        missing = f"run {run_id} has no usable evidence {evidence_id}"
+        near = did_you_mean(evidence_id, recorded)
+        raise _not_found(f"{missing}{near}", evidence_id, every, () if near else unusable)
     return evidence, ()
+
+
+def _not_found(message: str, name: str, remedy: str, unusable: Sequence[str]) -> InputError:
+    """The error for evidence that is in no file of the run that can be read."""
+    if unusable:
+        more = f", and {len(unusable) - 1} more" if len(unusable) > 1 else ""
+        message = f"{message}; what cannot be read may be it: {unusable[0]}{more}"
+    return at_key("EVIDENCE", name).not_found(message, remedy)
 
 
 def _refuse_unknown_criterion(goals: Goals, goal_ids: Iterable[str], name: str) -> None:

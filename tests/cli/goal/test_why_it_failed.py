@@ -216,6 +216,15 @@ def test_evidence_that_cannot_be_read_is_told_and_not_taken_for_a_misspelt_id(
     broken.unlink()
     misspelt = flow(work, "evidence", "show", "evidence-ac1-eval-2")
     assert "no usable evidence evidence-ac1-eval-2" in misspelt.stderr
+    (other,) = scene.run_dir(work).glob("evidence/evidence-ac1-eval-1.evidence.yaml")
+    other.write_text("kind: [")
+    for name in ("AC1", "evidence-ac1-eval-2"):
+        none = flow(work, "evidence", "show", name)
+        assert (none.status, none.stdout) == (2, "")
+        assert (
+            f"what cannot be read may be it: .flow/runs/{scene.run_dir(work).name}" in none.stderr
+        )
+        assert f"{other.name}: line " in none.stderr
 
 
 # --- every active goal --------------------------------------------------------------------------
