@@ -40,12 +40,13 @@ def _own_process() -> None:
 def run(words: list[str]) -> int:
     """Run these words of the command line in the present process; returns the exit status."""
     if words[:1] == ["help"] and words[1:2] in (["hook"], ["statusline"]):
-        words = [words[1], "--help"]
+        words = [words[1], "--help", *words[2:]]
     hook = words[:1] == ["hook"] or words[:2] == ["--json", "hook"]
     if hook and "pre-push" not in words[1:3]:
         from flow.hook import run as run_hook
 
-        return run_hook(words[words.index("hook") + 1 :])
+        at = words.index("hook")
+        return run_hook([*words[:at], *words[at + 1 :]])
     if words[:1] == ["statusline"] or words[:2] == ["--json", "statusline"]:
         from flow.statusline import run as run_statusline
 

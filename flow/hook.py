@@ -66,8 +66,10 @@ examples:
 
 def run(words: Sequence[str]) -> int:
     """``flow hook WORDS``; the exit status."""
+    as_json = "--json" in words[:3]
+    words = words[1:] if words[:1] == ["--json"] else words
     if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
-        _print(USAGE.encode("ascii"))
+        _print_answer({"help": USAGE}) if as_json else _print(USAGE.encode("ascii"))
         return 0
     if words[0] == "judge":
         return judge(words[1:])
@@ -77,10 +79,16 @@ def run(words: Sequence[str]) -> int:
         from flow.core.text.near import did_you_mean
 
         near = did_you_mean(words[0], ("stop", "judge", "pre-tool-use", "pre-push"))
-        sys.stderr.write(
-            f"flow: {words[0][:40]!r} is no command of flow hook{near} (see flow hook --help)\n"
+        error = InputError(
+            f"{words[0][:40]!r} is no command of flow hook{near}",
+            code="usage",
+            remedy="see flow hook --help",
         )
-        return 2
+        if as_json:
+            _print_answer({"error": error.to_dict()})
+        else:
+            sys.stderr.write(f"flow: {error}\n")
+        return error.exit_code
     return main(words[1:])
 
 

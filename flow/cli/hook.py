@@ -39,11 +39,11 @@ def _only_deletes(text: str) -> bool:
 def _check_push(_: argparse.Namespace, out: Output) -> int:
     stream = sys.stdin
     if stream is not None and not stream.isatty() and _only_deletes(stream.read(INPUT_LIMIT)):
-        return 0
+        return _let_push(out)
     context = Context()
     goal = _goal_of_branch(context)
     if goal is None:
-        return 0
+        return _let_push(out)
     if context.remembered.paused(goal) is not None:
         raise StateError(
             f"goal {goal.id} is paused, so nobody says whether it is achieved",
@@ -58,6 +58,11 @@ def _check_push(_: argparse.Namespace, out: Output) -> int:
     if status != 0:
         out.say(f"flow: goal {goal.id} is not achieved, so the push stops")
     return status
+
+
+def _let_push(out: Output) -> int:
+    out.result({"goal_id": None}, ())  # git is told nothing
+    return 0
 
 
 def _goal_of_branch(context: Context) -> Goal | None:

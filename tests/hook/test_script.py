@@ -163,6 +163,29 @@ def test_json_is_known_as_to_every_command_and_turns_no_stop_off(blocking: GitRe
     assert (done.status, done.json["decision"]) == (0, "block")
 
 
+@pytest.mark.parametrize(
+    ("words", "status", "key"),
+    [
+        ("hook --json", 0, "help"),
+        ("--json hook", 0, "help"),
+        ("hook --help --json", 0, "help"),
+        ("hook stop --help --json", 0, "help"),
+        ("help hook --json", 0, "help"),
+        ("hook stpo --json", 2, "error"),
+        ("--json hook stpo", 2, "error"),
+        ("hook pre-push --json", 0, "goal_id"),
+        ("--json hook stop", 0, "decision"),
+    ],
+)
+def test_json_is_one_document_whatever_is_asked(
+    words: str, status: int, key: str, repo: GitRepo
+) -> None:
+    scene.start(repo)
+    done = run_flow(*words.split(), cwd=repo.path)
+    assert (done.status, done.stderr) == (status, "")
+    assert key in done.json
+
+
 def test_help_without_a_reader_is_no_traceback() -> None:
     reading, writing = os.pipe()
     os.close(reading)
