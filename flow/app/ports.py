@@ -405,6 +405,8 @@ class CheckResult(NamedTuple):
     """The sandbox of the run, or the reason that there was none."""
     output_end: str | None = None
     """A file with the end of an output that was cut, as it was before; gone after the callback."""
+    tests_ran: int | None = None
+    """Number of tests that its reports show; None if they show no certain number."""
 
 
 class CheckEvents(NamedTuple):

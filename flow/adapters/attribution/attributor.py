@@ -155,6 +155,26 @@ class Attributor:
             started=lambda: self._started(check, reading) if builds else [],
         )
 
+    def tests_ran(
+        self,
+        check: Check,
+        result: CheckResult,
+        before: Mapping[str, Stamp],
+        declared: Mapping[str, Stamp],
+    ) -> int | None:
+        """Number of tests that a run's reports show; the arguments are those of attribution."""
+        data = self._output_end(result) if result.outcome in ("passed", "failed") else b""
+        if not data and not before and not declared:
+            return None
+        from flow.core.attribution.attribute import lines_of, number_of_tests
+
+        written = self._reports(before)
+        if check.report:
+            declared_now = self.declared(check)
+            written += declared_reports.written_reports(self._top, declared, declared_now)[0]
+        reading, whole = self.reading(check.command), _is_whole_output(data, result)
+        return number_of_tests(reading, lines_of(data), [*dict(written).items()], whole=whole)
+
     def shows_nothing(self, check: Check, result: CheckResult, before: Mapping[str, Stamp]) -> str:
         """Why a run on the base commit that failed shows no test that failed; empty: it does."""
         from flow.adapters.attribution.programs import missing
@@ -275,6 +295,8 @@ def attributed(
         def end(check: Check, result: CheckResult) -> Callable[[], None] | None:
             stamps, declared = before.pop(check.criterion_id)
             attribution = attributor.attribution(check, result, stamps, declared)
+            tests = attributor.tests_ran(check, result, stamps, declared)
+            result = result._replace(tests_ran=tests)
             if attribution is not None:
                 result = result._replace(
                     outcome="inconclusive",

@@ -249,6 +249,7 @@ def _measurement_of(
             "result": result.result,
             "reason": reason or None,
             "attribution": result.attribution,
+            "tests": {"ran": result.tests_ran} if result.tests_ran else None,
             "proves": [criterion.id],
             "limitations": list(limitations),
             **run_fields(facts.subject, criterion, result),

@@ -10,11 +10,15 @@ twice at least, before that counts: else asking often enough would give a pass (
 
 from __future__ import annotations
 
+from itertools import islice
+
 from flow.app.evaluation import reuse
 from flow.core import layout
+from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.repeat import (
     ONE_OF_SEVERAL,
     EarlierResult,
+    MostTests,
     RepeatedRun,
     add_up,
     contradiction,
@@ -43,6 +47,7 @@ class Repeats:
         self._runs: dict[str, list[RepeatedRun]] = {}
         self._earlier: dict[str, EarlierResult | None] = {}
         """Each criterion's recorded result on these files; the goal's file has no say in it."""
+        self._most: dict[str, MostTests | None] = {}
         self._final: set[str] = set()
 
     def look_back(self, criteria: Sequence[Criterion]) -> None:
@@ -53,6 +58,7 @@ class Repeats:
         with self._records.together(self._facts.run_id):
             for criterion in criteria:
                 self._earlier[criterion.id] = _find_earlier(self._facts, criterion, self._records)
+                self._most[criterion.id] = _find_most(self._facts, criterion, self._records)
 
     def remaining(self, checks: Sequence[Check]) -> list[Check]:
         """The commands that must run once more."""
@@ -79,7 +85,7 @@ class Repeats:
         self._final.add(criterion_id)
         if len(runs) > 1:
             row = self._added_up(row, body)
-        return self._compared(row, body), True
+        return self._counted(self._compared(row, body), body), True
 
     def blamed(self, criterion_id: str) -> bool:
         """Whether one of the runs changed what only Flow or a person may change."""
@@ -114,6 +120,21 @@ class Repeats:
         body["limitations"] = [*body["limitations"], text]
         return row._replace(limitations=(*row.limitations, text))
 
+    def _counted(self, row: Measurement, body: dict[str, Any]) -> Measurement:
+        """The row with a limitation where more tests ran before."""
+        most = self._most.get(row.criterion_id)
+        if most is None:
+            return row
+        tests = body.get("tests") or {}
+        ran = tests.get("ran")
+        if ran is None or ran < most.number:
+            body["tests"] = {**tests, **most.to_document()}
+        text = most.limitation(ran) if row.outcome == "passed" else ""
+        if not text:
+            return row
+        body["limitations"] = [*body["limitations"], text]
+        return row._replace(limitations=(*row.limitations, text))
+
     def _needed(self, criterion_id: str) -> int:
         earlier = self._earlier.get(criterion_id)
         if earlier is None or not earlier.doubtful:
@@ -130,4 +151,19 @@ def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> Earli
         if flaky or evidence.outcome in ("passed", "failed"):
             runs = int(repeat.get("runs", 1))
             return EarlierResult(evidence.id, evidence.outcome or "", runs, flaky)
+    return None
+
+
+def _find_most(facts: Facts, criterion: Criterion, records: Records) -> MostTests | None:
+    """The most tests that the command ran before, by its newest evidence that has a number."""
+    for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
+        paths = records.measured(run_id, criterion.id) if run_id is not None else iter(())
+        for path in islice(paths, reuse.NEWEST):
+            evidence = records.counted(path, mentioning="tests:")
+            if evidence is None or evidence.command != criterion.verification_command:
+                continue
+            tests = evidence.body.get("tests") or {}
+            if evidence.made_by == EVALUATOR and tests:
+                ran, most = tests.get("ran", 0), tests.get("most", 0)
+                return MostTests(max(ran, most), tests["most_in"] if most > ran else evidence.id)
     return None

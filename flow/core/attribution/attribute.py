@@ -320,6 +320,26 @@ def _cut_short(
     return None
 
 
+def number_of_tests(
+    reading: CommandReading,
+    lines: Sequence[str],
+    reports: Sequence[tuple[str, Summary]],
+    *,
+    whole: bool,
+) -> int | None:
+    """Number of tests that the reports of a run show; None if they show no certain number.
+
+    Written ``reports`` are believed before those in the output, which may show the same tests.
+    """
+    if reading.second_try:  # each try reports
+        return None
+    if not reports and (whole or reading.single in ONE_REPORT):
+        reports = all_reports(reading, lines, ())
+    if any(summary.runner == "go test" for _, summary in reports):  # it counts packages
+        return None
+    return sum(summary.ran for _, summary in reports) or None
+
+
 def not_reported(
     pattern: str, by_source: Sequence[tuple[str, Summary]], why: str
 ) -> Attribution | None:

@@ -24,6 +24,9 @@ BASELINE = "flow-baseline"
 FLAKY = "flaky: "
 """Start of a reason or limitation about runs that disagree on the same files."""
 
+FEWER = "fewer tests: "
+"""Start of a limitation about tests that ran before and did not now."""
+
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
 ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."

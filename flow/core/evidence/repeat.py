@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.evidence.model import FLAKY, Outcome
+from flow.core.evidence.model import FEWER, FLAKY, Outcome
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -91,6 +91,26 @@ def contradiction(now: Outcome, before: str, evidence_id: str, runs: int) -> str
     """The limitation of a result that the same command contradicted on the same files before."""
     text = f"{FLAKY}on the same files it was {before} before ({evidence_id})"
     return f"{text}; {runs} runs in a row have passed now." if now == "passed" else f"{text}."
+
+
+class MostTests(NamedTuple):
+    """The largest number of tests that a run of the same command showed, on any files."""
+
+    number: int
+    evidence_id: str
+
+    def to_document(self) -> dict[str, Any]:
+        """It as the next sidecar stores it, so that the newest alone need be read."""
+        return {"most": self.number, "most_in": self.evidence_id}
+
+    def limitation(self, ran: int | None) -> str:
+        """The limitation of a pass in which ``ran`` tests ran; empty if these are no fewer.
+
+        The tests that are gone may be those that failed: some languages have them in the sources.
+        """
+        if ran is None or ran >= self.number:
+            return ""
+        return f"{FEWER}{ran} ran, and {self.number} did before ({self.evidence_id})."
 
 
 def _count_outcome(runs: Sequence[RepeatedRun], outcome: str) -> int:

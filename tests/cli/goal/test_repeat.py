@@ -15,6 +15,8 @@ from flow import hook
 from flow.adapters.contracts import formats
 from flow.adapters.process import loop as process_loop
 from flow.adapters.verification import supervisor as verification_supervisor
+from flow.wiring.confirm_question import confirm_lines
+from flow.wiring.context import Context
 from tests.support import GitRepo
 from tests.support.scene import create, edit, flow, goal_file, meet, run_dir, start, status, step
 from tests.support.stops import events, settings, stop
@@ -70,6 +72,44 @@ def ready(repo: GitRepo, command: str, *more: str) -> GitRepo:
     create(start(repo), "greet", *more, criterion=f"AC1: x :: {command}")
     meet(repo)
     return repo
+
+
+TESTED = """\
+import unittest
+
+class Greeting(unittest.TestCase):
+    def test_word(self):
+        self.assertIn("hello", ["hello"])
+
+    def test_polite(self):
+        self.assertIn("please", ["hello"])
+"""
+
+
+def test_a_failing_test_that_is_taken_out_of_the_work_is_told(repo: GitRepo) -> None:
+    repo.commit("work", **{"src/work.py": TESTED})
+    ready(repo, "cd src && python3 -B -m unittest work")
+    assert flow(repo, *EVALUATE).status == 1
+    repo.write("src/work.py", TESTED[: TESTED.index("\n    def test_polite")])
+    for _ in range(2):  # of the second one the sidecar before tells it
+        done = flow(repo, *EVALUATE)
+        assert done.status == 0
+        assert (
+            "AC1: fewer tests: 1 ran, and 2 did before (evidence-ac1-eval-1)."
+            in (done.json["warnings"])
+        )
+        repo.write("src/more.py", "")
+    assert sidecars(repo)["evidence-ac1-eval-3"]["tests"] == {
+        "ran": 1,
+        "most": 2,
+        "most_in": "evidence-ac1-eval-1",
+    }
+    assert "fewer tests" in "\n".join(confirm_lines(Context(str(repo.path)), "greet"))
+    repo.write("src/work.py", TESTED.replace('"please", ["hello"]', '"please", ["please"]'))
+    done = flow(repo, *EVALUATE)
+    assert done.status == 0
+    assert not done.json["warnings"]
+    assert sidecars(repo)["evidence-ac1-eval-4"]["tests"] == {"ran": 2}
 
 
 def test_the_attack_it_is_for(repo: GitRepo, log: Path) -> None:

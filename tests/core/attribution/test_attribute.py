@@ -14,6 +14,7 @@ from flow.core.attribution.attribute import (
     CommandReading,
     all_reports,
     lines_of,
+    number_of_tests,
     read_command,
     reported_failure,
     vacuous,
@@ -320,6 +321,40 @@ def test_a_runner_that_reports_once_is_believed_from_its_end_alone(runner: str) 
     assert len(output) > attribute.WINDOW
     assert vacuous(CommandReading(single=runner), lines_of(output), whole=False) is not None
     assert vacuous(CommandReading(), lines_of(output), whole=False) is None
+
+
+TWO_PASSED = "==== 2 passed, 1 skipped in 0.12s ===="
+ONE_FAILED = "==== 1 failed, 1 passed, 1 skipped in 0.12s ===="
+CARGO = "test result: {}. {} passed; {} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "ran"),
+    [
+        ("pytest", TWO_PASSED, 2),
+        ("pytest", ONE_FAILED, 2),
+        ("cargo test", f"{CARGO.format('ok', 3, 0)}\n{CARGO.format('FAILED', 1, 1)}", 5),
+        ("make test", TWO_PASSED, 2),
+        ("pytest || pytest --lf", f"{ONE_FAILED}\n{TWO_PASSED}", None),
+        ("go test ./...", "ok  \texample/a\t0.01s", None),
+        ("pytest", "nothing of the kind", None),
+        ("true", "", None),
+    ],
+)
+def test_how_many_tests_ran(command: str, printed: str, ran: int | None) -> None:
+    reading = read_command(command, parse_shell)
+    assert number_of_tests(reading, printed.split("\n"), [], whole=True) == ran
+
+
+def test_how_many_tests_ran_is_not_known_of_a_part_of_the_output() -> None:
+    lines = CARGO.format("ok", 3, 0).split("\n")
+    assert number_of_tests(read_command("cargo test", parse_shell), lines, [], whole=False) is None
+    assert number_of_tests(read_command("pytest", parse_shell), [TWO_PASSED], [], whole=False) == 2
+    report = ("out.xml", Summary("JUnit", 7, 0, ""))
+    assert (
+        number_of_tests(read_command("pytest", parse_shell), [TWO_PASSED], [report], whole=True)
+        == 7
+    )
 
 
 @pytest.mark.parametrize("runner", sorted(SINGLE))
