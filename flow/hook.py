@@ -211,7 +211,8 @@ def _options(words: Sequence[str]) -> tuple[str, bytes]:
 
 def _answer_stop(host: str, head: bytes, started: float) -> StopAnswer:
     if os.environ.get(GUARD):
-        return StopAnswer("let_go", f"{GUARD} is set: this is a judge's own session")
+        why = f"no goal is judged, as {GUARD} is set: this is the session of a judge"
+        return StopAnswer("let_go", why, message=f"Flow: {why}")
     event, warnings = read_event(host, _document(head))
     if event.skip:
         return StopAnswer("let_go", event.skip)

@@ -57,7 +57,6 @@ trap : INT # the interpreter ends what it does and answers; without it this shel
 ended='the Stop hook was interrupted before it was done'
 options=$*
 trap 'answer "$ended" "Flow: $ended"' EXIT # a shell that can start no process ends at once
-[[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer 'this is the session of a judge'
 here=$PWD
 {
     read_event "$folder" 16384
@@ -70,6 +69,9 @@ if [[ -n $cwd || (-n $whole && $head != *'"cwd"'* && $head != *'"workspace_roots
     goals_above "$named" || { [[ $PWD != "$named" ]] && goals_above "$PWD"; } || works_elsewhere ||
         answer 'there are no goals here'
 fi
+# A judge works in a folder of its own; where goals are, somebody else may have set this.
+[[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer 'this is the session of a judge' \
+    'Flow: no goal is judged, as CLAUDE_HOOK_GOAL_JUDGE_MODE is set: this is the session of a judge'
 
 . "$root/bin/_start.bash"
 out=$(flow_start hook stop "$@" -- "$head")

@@ -80,6 +80,18 @@ def test_it_blocks_and_lets_go(blocking: GitRepo, tmp_path: Path) -> None:
     assert answer(data, tmp_path)["decision"] == "approve"
 
 
+def test_a_judges_session_is_let_go_and_never_in_silence_where_goals_are(
+    goals: GitRepo, tmp_path: Path
+) -> None:
+    """An agent can put the variable into its host's settings."""
+    guard = {"CLAUDE_HOOK_GOAL_JUDGE_MODE": "1"}
+    said = answer(json.dumps(event(goals)), tmp_path, **guard)
+    assert said["decision"] == "approve"
+    assert "CLAUDE_HOOK_GOAL_JUDGE_MODE" in said["systemMessage"]
+    data = json.dumps({**event(goals), "cwd": str(tmp_path)})
+    assert "systemMessage" not in answer(data, tmp_path, **guard)
+
+
 def test_it_works_through_a_link_and_from_a_folder_with_spaces(
     goals: GitRepo, tmp_path: Path, stub: dict[str, str]
 ) -> None:

@@ -219,7 +219,9 @@ def test_a_judge_is_never_judged(
     scene.create(scene.start(repo))
     settings(home, stopHookEnforcement="block")
     monkeypatch.setenv(variable, "1")
-    assert stop(repo, capfd)["decision"] == "approve"
+    answer = stop(repo, capfd)
+    assert answer["decision"] == "approve"
+    assert variable in answer["systemMessage"]  # whoever set it, no stop is let go in silence
     assert not (scene.run_dir(repo) / "loop.json").exists()
 
 
