@@ -257,6 +257,10 @@ swift test --list-tests
 deno test --no-run
 pytest --co -q
 pytest --setup-plan
+pytest --help
+pytest --version
+pytest --fixtures src/passes.py
+pytest --markers
 uv run pytest --collect-only
 jest --listTests
 tox --notest

@@ -37,11 +37,7 @@ VACUOUS = {
     "pytest, quiet count": f"{PYTEST} -qq -o console_output_style=count src/skipped.py",
     "pytest, quiet classic": f"{PYTEST} -qq -o console_output_style=classic src/skipped.py",
     "pytest, no terminal": f"{PYTEST} -p no:terminal src/passes.py",
-    "pytest, --help": f"{PYTEST} --help",
-    "pytest, --version": f"{PYTEST} --version",
-    "pytest, --fixtures": f"{PYTEST} --fixtures src/passes.py",
     "pytest, --setup-plan": f"{PYTEST} --setup-plan -q src/passes.py",
-    "pytest, --markers": f"{PYTEST} --markers",
     "to a file outside": f"{PYTEST} -q src/passes.py > ../log",
     "to nowhere": f"{PY} -B -m unittest src/passes.py 2> /dev/null",
     "under a condition": f'if [ -n "$NO_SUCH" ]; then {PYTEST} src/passes.py; fi',
@@ -50,6 +46,7 @@ VACUOUS = {
     "make, and a folder called like its target": "make -C src test",
     "one of two": f"{PYTEST} --version && {PY} -B -m unittest --help",
 }
+"""Options with which a runner runs nothing: ``tests/adapters/attribution/runner_spellings.py``."""
 MASKED = {
     "or true": "grep -q please src/greet.txt || true",
     "then true": "grep -q please src/greet.txt; true",
