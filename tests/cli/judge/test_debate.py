@@ -255,16 +255,22 @@ def test_a_folder_stands_for_its_files_and_what_is_left_out_is_counted(
     place: GitRepo, judges: DebateJudges
 ) -> None:
     """Every way to name some: ``tests/adapters/debates/test_solution_files.py``."""
+    place.write(".gitignore", "secret.ts\n")
     place.write("src/api/b.ts", f"// b\n{SOLUTION}")
+    place.write("src/api/secret.ts", "the hidden one\n")
     place.write("src/empty.ts", "")
     vote = ("--mode", "vote", "--judges", "1", "--json")
     done = debate(place, *vote, "--solution", "../*", solution=".", cwd=place.path / "src/api")
     files = ["src/api/b.ts", "src/api/users.ts"]
     assert done.json["solution"] == files, done
-    assert "../*: left out: 1 empty file" in done.json["warnings"]
+    assert {"../*: left out: 1 empty file", ".: left out: 1 file ignored by git"} <= set(
+        done.json["warnings"]
+    )
     prompt = judges.prompt(1, "assess")
     for number, path in enumerate(files, 1):
         assert f"BEGIN solution, part {number} of 2>>>\nsource: {path}\n" in prompt
+    done = debate(place, *vote, solution=".")
+    assert ".: left out: 1 report of a judge" in done.json["warnings"]
     refused = debate(place, *vote, solution="src/empty*")
     assert refused.status == 2
     assert "names no file that can be evaluated (1 empty file" in refused.json["error"]["message"]
