@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from flow.adapters.contracts import formats
 from flow.adapters.fs import combined_stamp
 from flow.adapters.process import tool
-from tests.cli.inbox.test_whose_turn import HISTORIES, STEPS, come_to, scene_of
+from tests.cli.inbox.test_whose_turn import HISTORIES, STEPS, check, come_to, scene_of
 from tests.support import GitRepo, effort, run_flow, scene
 from tests.support.scene import flow
 
@@ -48,22 +48,21 @@ def assert_true(repo: GitRepo, *words: str) -> None:
     assert shown == rows(repo, *words)
 
 
-BEGINNINGS = {
-    tuple(steps.split()[:length])
-    for steps, _ in HISTORIES.values()
-    for length in range(len(steps.split()) + 1)
-}
+SHOWN = {tuple(steps.split()): shown for steps, shown in HISTORIES.values()}
+BEGINNINGS = {steps[:length] for steps in SHOWN for length in range(len(steps) + 1)}
 """Each history as far as any of its steps: many begin with the same ones."""
 
 
 @pytest.mark.parametrize("steps", sorted(BEGINNINGS), ids=" ".join)
 def test_after_each_change_of_a_history(stage: Stage, steps: tuple[str, ...]) -> None:
-    """The last of them: the index is of just before it."""
+    """The last of them: the index is of just before it. At the end it is asked whose turn it is."""
     repo = come_to(stage, steps[:-1])
     rows(repo, "--repo", ".")
     for name in steps[-1:]:
         STEPS[name](repo)
     assert_true(repo, "--repo", ".")
+    if steps in SHOWN:
+        assert check(repo, stage.own) == SHOWN[steps]
 
 
 @effort.examples(5)

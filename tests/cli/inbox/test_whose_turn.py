@@ -10,7 +10,6 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -263,12 +262,7 @@ HISTORIES = {
     "cleared": ("clear", "closed"),
     "committed": ("meet approve evaluate commit", "working"),
 }
-"""Steps, and what is shown then: the command, else the section."""
-
-
-@pytest.mark.parametrize(("steps", "shown"), HISTORIES.values(), ids=HISTORIES)
-def test_of_a_history(stage: Stage, steps: str, shown: str) -> None:
-    assert check(come_to(stage, steps.split()), stage.own) == shown
+"""Steps, and what is shown then: the command, else the section. ``test_index`` plays each."""
 
 
 @effort.examples(24, long=12_500)
