@@ -353,40 +353,39 @@ def test_it_takes_as_many_passes_as_there_were_runs(repo: GitRepo, log: Path) ->
     assert told[0] in sidecars(repo)["evidence-ac1-eval-2"]["limitations"]
 
 
-def test_what_was_put_right_outside_the_files_passes(repo: GitRepo, tmp_path: Path) -> None:
-    """A service that was down, a package that was missing: an honest second evaluation works."""
-    ready(repo, f"test -e {tmp_path}/service")
+def test_what_changed_outside_the_files_is_told_and_passes_where_it_was_put_right(
+    repo: GitRepo, log: Path, tmp_path: Path
+) -> None:
+    """A service that was down, or is now: an honest second evaluation works.
+
+    A failure that stays runs once, and what rests on more than files is not doubted.
+    """
+    up, down, stays, other = (tmp_path / name for name in ("up", "down", "stays", "other"))
+    down.touch()
+    commands = (f"test -e {down}", f"echo x >> {stays}; exit 1", scripted(other, 1, 0))
+    more = [f"AC{number}: x :: {command}" for number, command in enumerate(commands, 2)]
+    ready(repo, f"test -e {up}", *(word for text in more for word in ("--criterion", text)))
+    text = goal_file(repo)
+    at = text.rindex("verification_command:")
+    hermetic = f"{text[:at]}hermetic: false\n      {text[at:]}"
+    repo.write(".flow/goals/greet.goal.yaml", hermetic)
+    assert step(repo, "trust", "record", "greet", "--yes").status == 0
     assert step(repo, *EVALUATE).status == 1
-    (tmp_path / "service").touch()
+    up.touch()
+    down.unlink()
     done = flow(repo, *EVALUATE)
-    assert done.status == 0
-    assert "AC1: flaky: on the same files it was failed before" in done.json["warnings"][0]
+    assert (done.status, runs(stays), runs(other)) == (1, 2, 2)
+    rows = done.json["criterion_results"]
+    assert [row["outcome"] for row in rows] == ["passed", "failed", "failed", "passed"]
+    first, second = [text for text in done.json["warnings"] if "flaky" in text]
+    assert first.startswith("AC1: flaky: on the same files it was failed before")
+    assert second == "AC2: flaky: on the same files it was passed before (evidence-ac2-eval-1)."
+    assert second.removeprefix("AC2: ") in rows[1]["limitations"]
     assert sidecars(repo)["evidence-ac1-eval-2"]["repeat"]["passed"] == 2
+    count = len(sidecars(repo))
     third = flow(repo, *EVALUATE)
-    assert third.status == 0
-    assert len(sidecars(repo)) == 4  # once is enough again
-    assert not [text for text in third.json["warnings"] if "flaky" in text]
-
-
-def test_a_failure_after_a_pass_says_so_too(repo: GitRepo, tmp_path: Path) -> None:
-    (tmp_path / "service").touch()
-    ready(repo, f"test -e {tmp_path}/service")
-    assert step(repo, *EVALUATE).status == 0
-    (tmp_path / "service").unlink()
-    done = flow(repo, *EVALUATE)
-    (row,) = done.json["criterion_results"]
-    assert (done.status, row["outcome"]) == (1, "failed")
-    text = "flaky: on the same files it was passed before (evidence-ac1-eval-1)."
-    assert text in row["limitations"]
-    assert f"AC1: {text}" in done.json["warnings"]
-
-
-def test_a_failure_that_stays_runs_once(repo: GitRepo, log: Path) -> None:
-    ready(repo, scripted(log, 1, 1))
-    for number in (1, 2):
-        done = flow(repo, *EVALUATE)
-        assert (done.status, runs(log)) == (1, number)
-        assert not [text for text in done.json["warnings"] if "flaky" in text]
+    assert len(sidecars(repo)) == count + 4  # once is enough again
+    assert not [text for text in third.json["warnings"] if text.startswith("AC1: flaky")]
 
 
 def test_other_files_are_another_matter(repo: GitRepo, log: Path) -> None:
@@ -404,15 +403,6 @@ def test_another_command_is_another_matter(repo: GitRepo, log: Path) -> None:
     edit(repo, ("bash ", "bash -e "))
     done = flow(repo, *EVALUATE)
     assert (done.status, runs(log)) == (0, 2)
-
-
-def test_what_rests_on_more_than_files_is_not_doubted(repo: GitRepo, log: Path) -> None:
-    ready(repo, scripted(log, 1, 0))
-    edit(repo, ("verification_command:", "hermetic: false\n      verification_command:"))
-    assert step(repo, *EVALUATE).status == 1
-    done = flow(repo, *EVALUATE)
-    assert (done.status, runs(log)) == (0, 2)
-    assert not [text for text in done.json["warnings"] if "flaky" in text]
 
 
 def test_one_run_of_several_never_stands_for_the_criterion(
