@@ -284,7 +284,7 @@ def test_every_reader_gives_an_answer_or_the_one_error(scene: Scene, name: str) 
     valid = _valid(scene, name)
     before = scene.outside()
 
-    @examples(50, long=10_000)
+    @examples(30, long=10_000)
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         data = spoil(name, valid, seed)
@@ -394,7 +394,7 @@ def test_every_command_gives_an_answer_or_the_one_error(scene: Scene, name: str)
     valid, where = _valid(scene, name), _files(scene)[name]
     before = scene.outside()
 
-    @examples(30, long=7500)
+    @examples(15, long=7500)
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         random = Random(seed)
