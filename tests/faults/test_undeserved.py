@@ -30,18 +30,38 @@ def test_an_honest_agent_gets_there(place, steps):
     assert play(place, steps).confirmed == 1
 
 
+ALIKE = {"I99": (2, 3), "I105": (3, 4, 5), "I109": (1, 2, 3), "I111": (1,)}
+"""Sequences that the mend of another one's fault stops, too; played in the long form."""
+
+
 @pytest.mark.parametrize("kind", DIRECTED)
 def test_no_kind_that_was_found_once_is_there_again(place, kind):
-    for steps in DIRECTED[kind]:
-        assert not outcome(place, steps)
+    for number, steps in enumerate(DIRECTED[kind]):
+        if number not in sizes(short=ALIKE.get(kind, ()), long=()):
+            assert not outcome(place, steps)
+
+
+FOUND_BY = {
+    "I99 a proposal does not hold the guards": 1,
+    "I102 a reported failure is not read": 1,
+    "I103 origin/HEAD leads anywhere": 1,
+    "I104 blanks at the end": 1,
+    "I105 a name makes a file Flow's": 2,
+    "I106 confirm knows what was denied": 1,
+    "I107 amendments are not told": 3,
+    "I107 changes of the proof are not told": 2,
+    "I107 by-products are not told": 4,
+    "I108 a named contract is proposed like a trusted one": 1,
+    "I109 a made-up session's claim is silent": 7,
+}
+"""Which sequence of its kind finds what a mend is taken out for, where it is not the first."""
 
 
 @pytest.mark.parametrize("mend", mends.MENDS)
 def test_without_its_mend_each_kind_is_found(place, mend):
     """So the sequences, and the oracle, can fail."""
-    kind = mend.split()[0]
     with mends.without(mend):
-        assert any(outcome(place, steps) for steps in DIRECTED[kind])
+        assert outcome(place, DIRECTED[mend.split()[0]][FOUND_BY.get(mend, 0)])
 
 
 def test_an_edit_that_no_longer_fits_says_so():
