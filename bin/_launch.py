@@ -111,13 +111,45 @@ def use_own_packages(here: str, root: str) -> list[str]:
     """Put the packages of $FLOW_PYTHON itself on the path; the requirements they do not meet."""
     import site
 
-    sys.path.append(here)
-    import _prepare
-
-    sys.path.remove(here)
     site.main()
     with open(f"{root}/pyproject.toml", "rb") as file:
-        return _prepare.missing(_prepare.requirements(file.read()), sys.path)
+        pyproject = file.read()
+    if are_there(requirements(pyproject), sys.path):
+        return []
+    sys.path.insert(0, here)
+    import _prepare
+
+    del sys.path[0]
+    return _prepare.missing(_prepare.requirements(pyproject), sys.path)
+
+
+def requirements(pyproject: bytes) -> list[str]:
+    """``project.dependencies``, as they stand: a parser takes longer to load than Flow does."""
+    block = pyproject.partition(b"\ndependencies = [\n")[2].partition(b"\n]")[0]
+    return block.decode("utf-8").split('"')[1::2]
+
+
+def are_there(wanted: list[str], path: list[str]) -> bool:
+    """Whether the names of the packages' folders show all of ``wanted``; else look closer."""
+    found: dict[str, str] = {}
+    for folder in path:
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        for entry in names:
+            if entry.endswith(".dist-info"):
+                name, _, version = entry[: -len(".dist-info")].rpartition("-")
+                found.setdefault(name.lower().replace("_", "-").replace(".", "-"), version)
+    try:
+        for requirement in wanted:
+            name, _, lowest = requirement.partition(">=")
+            here, least = found[name].split("."), lowest.split(".")
+            if [int(part) for part in here] < [int(part) for part in least]:
+                return False
+    except (KeyError, ValueError):  # it is not there, or has another form
+        return False
+    return bool(wanted)
 
 
 def cannot_start(name: str, why: str) -> int:

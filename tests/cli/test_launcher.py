@@ -17,6 +17,7 @@ import sys
 import time
 import tomllib
 import zipfile
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -433,6 +434,45 @@ def test_flow_python_without_the_packages_names_them(checkout: Path, tmp_path: P
     assert "lacks filelock>=" in problem
     assert "pyyaml>=" in problem
     assert found.status == 2
+
+
+def test_the_quick_look_at_the_packages_finds_what_the_thorough_one_finds(tmp_path: Path) -> None:
+    def part(name: str) -> Any:
+        spec = spec_from_file_location(name, f"{ROOT}/bin/{name}.py")
+        assert spec
+        assert spec.loader
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    launch, prepare = part("_launch"), part("_prepare")
+    text = Path(ROOT, "pyproject.toml").read_bytes()
+    assert launch.requirements(text) == prepare.requirements(text) == dependencies()
+    assert launch.are_there(dependencies(), sys.path)
+    assert prepare.missing(dependencies(), sys.path) == []
+
+    folders = [str(tmp_path / name) for name in ("none", "first", "second")]
+    for folder, name, version in (
+        (1, "Some_Package", "1.10"),
+        (1, "old", "1.9"),
+        (2, "old", "2.0"),
+        (2, "early", "2.0rc1"),
+    ):
+        about = Path(folders[folder], f"{name}-{version}.dist-info")
+        about.mkdir(parents=True)
+        (about / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        )
+    for wanted, quick, thorough in (
+        (["some-package>=1.9"], True, True),
+        (["some-package>=1.9", "old>=1.9"], True, True),
+        (["some-package>=1.9", "old>=1.10"], False, False),
+        (["some-package>=1.9", "absent>=1"], False, False),
+        (["early>=1.0"], False, True),
+    ):
+        assert launch.are_there(wanted, folders) == quick
+        assert (prepare.missing(wanted, folders) == []) == thorough
+    assert not launch.are_there([], folders)
 
 
 # --- a read-only checkout ---

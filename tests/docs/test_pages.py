@@ -38,7 +38,7 @@ CHANGES = {
 """A change of what the judge of the page is shown."""
 
 
-STARTED = ()
+STARTED = ("first-goal",)
 """With the real start of each ``flow``; with ``--long`` every page is."""
 
 
