@@ -13,13 +13,11 @@ from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.judging.common.question import Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
-from tests.support.judges.messages_api import STRUCTURED, MessagesApi, Reply, structured, tool
+from tests.support.judges.messages_api import STRUCTURED, MessagesApi, structured, tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from tests.support.judges.messages_api import Call
 
 pytestmark = pytest.mark.slow
 
@@ -80,18 +78,14 @@ def test_the_judge_has_one_tool_its_own_system_text_and_nothing_of_the_project(
 
 
 PLACES = ["@{file}", '@"{file}"', "see @{file}, then @{folder}", "@{folder}/", "x\n@{file}\ny"]
-ALL = "\n".join(PLACES)
 """In one prompt: each would be read."""
 
 
 @pytest.mark.needs_tool("claude")
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "without"),
-    [(PLACES[0], ""), (ALL, ""), (ALL, "the variable"), (ALL, "the rule")],
-)
+@pytest.mark.parametrize("without", ["the variable", "the rule"])
 def test_a_path_in_the_prompt_is_read_by_nobody(
-    text: str, without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    without: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The CLI would read ``@path`` and send it along; each of two guards is enough against it."""
     from flow.adapters.judges import claude
@@ -99,13 +93,13 @@ def test_a_path_in_the_prompt_is_read_by_nobody(
     if without == "the variable":
         rest = {k: v for k, v in claude._SET.items() if k != "CLAUDE_CODE_DISABLE_ATTACHMENTS"}
         monkeypatch.setattr(claude, "_SET", rest)
-    elif without == "the rule":
+    else:
         monkeypatch.setattr(claude, "_NO_READING", "{}")
     folder = tmp_path / "secrets"
     folder.mkdir()
     file = folder / "CANARY-NAME.txt"
     file.write_text("CANARY-TEXT")
-    prompt = text.format(file=file, folder=folder)
+    prompt = "\n".join(PLACES).format(file=file, folder=folder)
     with MessagesApi(structured(ANSWER)) as api:
         found = ask(api, tmp_path, Question(QUESTION.system, prompt, SCHEMA, "x"))
     assert isinstance(found, JudgeAnswer)
@@ -116,7 +110,16 @@ def test_a_path_in_the_prompt_is_read_by_nobody(
 
 @pytest.mark.needs_tool("claude")
 @pytest.mark.slow
-@pytest.mark.parametrize("prompt", ["/help", "  /clear\nIs it done?", "!touch CANARY", "#x", "-p"])
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "  /clear\nIs it done?",
+        pytest.param("/help", marks=pytest.mark.long),
+        "!touch CANARY",
+        pytest.param("#x", marks=pytest.mark.long),
+        pytest.param("-p", marks=pytest.mark.long),
+    ],
+)
 def test_a_prompt_is_no_command(prompt: str, tmp_path: Path) -> None:
     with MessagesApi(structured(ANSWER)) as api:
         found = ask(api, tmp_path, Question(QUESTION.system, prompt, SCHEMA, "x"))
@@ -126,31 +129,16 @@ def test_a_prompt_is_no_command(prompt: str, tmp_path: Path) -> None:
 
 @pytest.mark.needs_tool("claude")
 @pytest.mark.slow
-def test_a_tool_that_the_model_makes_up_is_not_run(tmp_path: Path) -> None:
-    script = [tool("Bash", {"command": f"touch {tmp_path}/CANARY"}), structured(ANSWER)]
-    with MessagesApi(*script) as api:
-        assert isinstance(ask(api, tmp_path), JudgeAnswer)
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.needs_tool("claude")
-@pytest.mark.slow
 def test_a_model_and_a_budget_are_passed_on(tmp_path: Path) -> None:
-    budget = Budget(1.0)
+    """What is within a budget, a CLI that knows none shows below."""
+    small = Budget(0.01)
     with MessagesApi(structured(ANSWER, input_tokens=100_000)) as api:
-        found = ask(api, tmp_path, model="sonnet", budget=budget)
-        assert isinstance(found, JudgeAnswer), found
-        assert "sonnet" in api.calls[0].body["model"]
-        cost = found.usage.cost_usd
-        assert cost is not None
-        assert cost > 0
-        assert budget.spent == round(cost, 12)
-        small = Budget(cost / 2)
         over = ask(api, tmp_path, model="sonnet", budget=small)
-        assert isinstance(over, NoAnswer)
+        assert isinstance(over, NoAnswer), over
         assert over.kind == "cost_limit"
-        assert small.spent == round(cost, 12)
-        assert over.usage.cost_usd == cost
+        assert "sonnet" in api.calls[0].body["model"]
+        assert over.usage.cost_usd is not None
+        assert small.spent == round(over.usage.cost_usd, 12) > 0.01
         calls = len(api.calls)
         again = ask(api, tmp_path, model="sonnet", budget=small)
     assert isinstance(again, NoAnswer)
@@ -168,14 +156,16 @@ def test_a_budget_of_nothing_asks_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.needs_tool("claude")
 @pytest.mark.slow
-def test_a_wrong_shape_may_be_mended_within_the_call(tmp_path: Path) -> None:
-    def script(call: Call) -> Reply:
-        return structured(ANSWER if call.number else {"verdict": 1})
-
-    with MessagesApi(script) as api:
+def test_a_tool_that_the_model_makes_up_is_not_run_and_a_wrong_shape_may_be_mended(
+    tmp_path: Path,
+) -> None:
+    """Both within the call."""
+    made_up = tool("Bash", {"command": f"touch {tmp_path}/CANARY"})
+    with MessagesApi(made_up, structured({"verdict": 1}), structured(ANSWER)) as api:
         found = ask(api, tmp_path)
-    assert isinstance(found, JudgeAnswer)
-    assert (found.usage.input_tokens, len(api.calls)) == (2000, 2)
+    assert isinstance(found, JudgeAnswer), found
+    assert (found.usage.input_tokens, len(api.calls)) == (3000, 3)
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_program_may_be_missing(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from tests.support.judges.messages_api import (
 from tests.support.loopback import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from tests.adapters.judges.scene import Asked
@@ -147,15 +147,25 @@ def sdk(request: pytest.FixtureRequest) -> Service:
     return SERVICES[request.param]
 
 
-@pytest.fixture(
-    params=[
-        pytest.param("claude", marks=[pytest.mark.needs_tool("claude"), pytest.mark.slow]),
-        "anthropic",
-        "openai",
-    ]
-)
+CLI = (pytest.mark.needs_tool("claude"), pytest.mark.slow)
+
+
+@pytest.fixture(params=[pytest.param("claude", marks=CLI), "anthropic", "openai"])
 def service(request: pytest.FixtureRequest) -> Service:
     return SERVICES[request.param]
+
+
+def each_with(*rows: tuple[Any, ...], cli: Collection[object]) -> list[Any]:
+    """Each row with each service; with the CLI those that do not begin as ``cli`` says are long."""
+    return [
+        pytest.param(
+            name,
+            *row,
+            marks=() if name != "claude" else CLI if row[0] in cli else (*CLI, pytest.mark.long),
+        )
+        for name in SERVICES
+        for row in rows
+    ]
 
 
 def silent(found: JudgeAnswer | NoAnswer, kind: str) -> NoAnswer:
@@ -209,7 +219,9 @@ def would_be_tried_again(service: Service, work: Path, reply: Any, kind: str) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(429, "rate_limited"), (500, "unavailable"), (529, "unavailable")]
+    ("service", "status", "kind"),
+    each_with((429, "rate_limited"), (500, "unavailable"), (529, "unavailable"), cli=[429]),
+    indirect=["service"],
 )
 def test_trouble_that_passes_would_be_waited_out(
     service: Service, status: int, kind: str, tmp_path: Path
@@ -285,12 +297,14 @@ def test_nobody_listens(service: Service, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("which", "kinds"),
-    [
+    ("service", "which", "kinds"),
+    each_with(
         ("refusal", ["refused"]),
         ("too_long", ["cut_off"]),
         ("garbage", ["not_json", "unavailable", "error"]),
-    ],
+        cli=["refusal", "too_long"],
+    ),
+    indirect=["service"],
 )
 def test_no_usable_reply(
     service: Service, which: str, kinds: Sequence[str], tmp_path: Path
@@ -303,11 +317,9 @@ def test_no_usable_reply(
 
 
 @pytest.mark.parametrize(
-    ("reply", "kind"),
-    [
-        ("", "empty"),
-        (f"Sure! {json.dumps(ANSWER)}", "not_json"),
-    ],
+    ("service", "reply", "kind"),
+    each_with(("", "empty"), (f"Sure! {json.dumps(ANSWER)}", "not_json"), cli=[""]),
+    indirect=["service"],
 )
 def test_a_reply_of_words_is_no_answer(
     service: Service, reply: str, kind: str, tmp_path: Path
