@@ -152,14 +152,12 @@ NO = (
 )
 
 
-@pytest.mark.parametrize("command", YES)
-def test_destructive(command: str) -> None:
-    assert destroys(command, parse_shell)
+def test_destructive() -> None:
+    assert [command for command in YES if not destroys(command, parse_shell)] == []
 
 
-@pytest.mark.parametrize("command", NO)
-def test_not_destructive(command: str) -> None:
-    assert not destroys(command, parse_shell)
+def test_not_destructive() -> None:
+    assert [command for command in NO if destroys(command, parse_shell)] == []
 
 
 @pytest.mark.parametrize(

@@ -219,15 +219,13 @@ made
 """
 
 
-@pytest.mark.parametrize("path", HARMLESS.split())
-def test_what_tools_leave_is_harmless(path: str) -> None:
-    assert is_harmless(path, "100644")
+def test_what_tools_leave_is_harmless() -> None:
+    assert [path for path in HARMLESS.split() if not is_harmless(path, "100644")] == []
 
 
-@pytest.mark.parametrize("path", STEERING.split())
 @pytest.mark.parametrize("mode", ["100644", "100755", "120000"])
-def test_what_could_steer_a_run_is_not(path: str, mode: str) -> None:
-    assert not is_harmless(path, mode)
+def test_what_could_steer_a_run_is_not(mode: str) -> None:
+    assert [path for path in STEERING.split() if is_harmless(path, mode)] == []
 
 
 def test_programs_and_nested_repositories_count_but_where_builds_write() -> None:

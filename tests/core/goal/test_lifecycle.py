@@ -46,9 +46,12 @@ def test_the_states_are_those_of_the_spec() -> None:
     assert set(STATUSES) == set(SPEC) == set(TABLE)
 
 
-@pytest.mark.parametrize(("source", "target"), CELLS)
-def test_the_table_allows_what_the_spec_allows(source: str, target: str) -> None:
-    assert lifecycle.allowed(source, target) is may(source, target)
+def test_the_table_allows_what_the_spec_allows() -> None:
+    assert [
+        (source, target)
+        for source, target in CELLS
+        if lifecycle.allowed(source, target) is not may(source, target)
+    ] == []
 
 
 @pytest.mark.parametrize(("source", "target"), CELLS)

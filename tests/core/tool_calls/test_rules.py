@@ -222,22 +222,23 @@ NOT_ASKED = [
 ]
 
 
-@pytest.mark.parametrize("text", ASKED)
-def test_what_a_person_is_asked_about(text: str) -> None:
-    assert [act.kind for act in acts_in_shell(text)][:1] == [ASKED[text]]
+def test_what_a_person_is_asked_about() -> None:
+    assert [
+        text for text in ASKED if [act.kind for act in acts_in_shell(text)][:1] != [ASKED[text]]
+    ] == []
 
 
-@pytest.mark.parametrize("text", NOT_ASKED)
-def test_what_nobody_is_asked_about(text: str) -> None:
-    assert acts_in_shell(text) == ()
+def test_what_nobody_is_asked_about() -> None:
+    assert [text for text in NOT_ASKED if acts_in_shell(text) != ()] == []
 
 
-@pytest.mark.parametrize("door", [text for text in ASKED if "\n" not in text and "'g" not in text])
 @pytest.mark.parametrize("harmless", ["ls -la", "flow goal status", "git commit -m 'a flow'"])
 @pytest.mark.parametrize("sign", [";", "&&", "||", "|", "\n", "&"])
-def test_nothing_harmless_hides_it(door: str, harmless: str, sign: str) -> None:
-    assert acts_in_shell(f"{harmless} {sign} {door}")
-    assert acts_in_shell(f"{door} {sign} {harmless}")
+def test_nothing_harmless_hides_it(harmless: str, sign: str) -> None:
+    doors = [text for text in ASKED if "\n" not in text and "'g" not in text]
+    assert len(doors) > 100
+    assert [door for door in doors if not acts_in_shell(f"{harmless} {sign} {door}")] == []
+    assert [door for door in doors if not acts_in_shell(f"{door} {sign} {harmless}")] == []
 
 
 @given(st.text(alphabet="flow goalcnirm;|&$`'\"\\\n()<>{}-=x", max_size=60))
