@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import random
 import string
+from functools import cache
 
 ALNUM = string.ascii_letters + string.digits
 WORD = ALNUM + "_-"
@@ -347,12 +348,14 @@ def _keys(make: Maker) -> dict[str, tuple[str, str]]:
     return {name: ("private_key", text) for name, text in found.items()}
 
 
+@cache
 def tokens() -> dict[str, tuple[str, str]]:
     """Name → (kind, secret): each is masked as a whole, wherever it stands."""
     make = Maker(20261121)
     return {**_prefixed(make), **_formed(make), **_keys(make)}
 
 
+@cache
 def settings() -> dict[str, tuple[str, str, str, str]]:
     """Name → (kind, what stands before, secret, what stands after)."""
     make = Maker(7)

@@ -421,15 +421,13 @@ def test_a_result_that_would_not_read_as_meant_is_refused(monkeypatch: Any) -> N
 
 
 @pytest.mark.slow
-def test_a_thousand_criteria_keep_every_other_line() -> None:
-    criteria = [
-        {**GOAL["objective"]["acceptance_criteria"][0], "id": f"AC{n}"} for n in range(1000)
-    ]
+def test_hundreds_of_criteria_keep_every_other_line() -> None:
+    criteria = [{**GOAL["objective"]["acceptance_criteria"][0], "id": f"AC{n}"} for n in range(300)]
     document = copy.deepcopy(GOAL)
     document["objective"]["acceptance_criteria"] = criteria
-    text = formats.dump_yaml(document).replace("- id: AC500\n", "- id: AC500 # half\n")
+    text = formats.dump_yaml(document).replace("- id: AC150\n", "- id: AC150 # half\n")
     changes: list[Any] = [
-        (("objective", "acceptance_criteria", n, "status"), "fail") for n in range(0, 1000, 2)
+        (("objective", "acceptance_criteria", n, "status"), "fail") for n in range(0, 300, 2)
     ]
     result = edit(text, *changes, (("lifecycle", "status"), "blocked"))
     lines = zip(text.split("\n"), result.split("\n"), strict=True)
@@ -438,7 +436,7 @@ def test_a_thousand_criteria_keep_every_other_line() -> None:
         ("      status: pass", "      status: fail"),
         ("  status: active", "  status: blocked"),
     )
-    assert sorted(changed) == [criterion] * 500 + [goal]
+    assert sorted(changed) == [criterion] * 150 + [goal]
 
 
 # Layouts by chance ----------------------------------------------------------------------

@@ -6,7 +6,6 @@ import json
 import mmap
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,6 @@ from flow.adapters.ledger import goal_index
 from flow.adapters.ledger import reader as ledger_reader
 from flow.errors import RefusedError, StorageError
 from flow.startup.sha import checksum
-from tests.support import ROOT
 from tests.support import ledger_scene as scene
 from tests.support.effort import sizes
 
@@ -522,38 +520,28 @@ def test_the_number_of_indexes_is_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert folders[0].look() == folders[0].look_without()
 
 
-AT_ONCE = """
-import sys
-from pathlib import Path
-sys.path.insert(0, {root!r})
-from flow.adapters.fs import stamps
-from tests.adapters.ledger.test_goal_index import Goals
-stamps.RACY_NS = -3_600_000_000_000
-goals = Goals.__new__(Goals)
-goals.__dict__.update({goals!r})
-for turn in range(15):
-    mine = f"p{number}-{{turn % 3}}"
-    goals.write(mine, ("active", "failed")[turn % 2] + " " * turn)
-    said = goals.look()
-    assert said[0][mine] == goals.look_without()[0][mine], (mine, said)
-"""
+def changes_and_looks(goals: Goals, number: int) -> None:
+    stamps.RACY_NS = -3_600_000_000_000
+    for turn in range(15):
+        mine = f"p{number}-{turn % 3}"
+        goals.write(mine, ("active", "failed")[turn % 2] + " " * turn)
+        said = goals.look()
+        assert said[0][mine] == goals.look_without()[0][mine], (mine, said)
 
 
 def test_many_processes_at_once_see_their_own_changes(goals: Goals) -> None:
-    processes = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                AT_ONCE.format(root=str(ROOT), goals=vars(goals), number=number),
-            ],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(4)
-    ]
-    for process in processes:
-        assert process.communicate(timeout=120)[1] == ""
-        assert process.returncode == 0
+    children = []
+    for number in range(4):
+        children.append(os.fork())
+        if children[-1] == 0:
+            status = 1
+            try:
+                changes_and_looks(goals, number)
+                status = 0
+            except BaseException as error:
+                sys.__stderr__.write(f"{type(error).__name__}: {error}\n")
+            finally:
+                os._exit(status)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0, 0]
     assert goals.look() == goals.look_without()
     assert [name for name in os.listdir(goals.indexes) if not name.endswith(".json")] == []

@@ -18,7 +18,7 @@ from flow.core.boundary.by_products import (
 from tests.support.counted import calls
 from tests.support.gitbox import GitBox
 
-SMALL = 100
+SMALL = 60
 RATIO = 4
 
 Make = Callable[[GitBox, int], None]

@@ -16,6 +16,7 @@ from flow.core.secrets.shapes import shapes
 from flow.core.secrets.table import ALPHABETS, FORMED, HEADERS, PREFIXED, SETTINGS, rows
 from flow.core.secrets.variants import may_hold
 from tests.support import secret_samples as samples
+from tests.support.effort import sizes
 
 SECRETS = [f"{b}{t}{a}" for t, b, a in [(t, "", "") for _, t in samples.tokens().values()]]
 SECRETS += [f"{before}{secret}{after}" for _, before, secret, after in samples.settings().values()]
@@ -95,19 +96,19 @@ def test_the_patterns_leave_as_it_is_what_is_plain(text: str, first: int, last: 
         assert not found(data)
 
 
+BY_ROW: dict[tuple[bytes, bytes], list[bytes]] = {}
+for shape in shapes():
+    first_anchor = shape.anchors[0].lower() if shape.anchors else b""
+    BY_ROW.setdefault((shape.kind.encode(), first_anchor), []).append(shape.pattern)
+
+
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=sizes(short=150, long=300), deadline=None)
 @given(st.data())
 def test_a_row_with_a_need_of_its_own_matches_nothing_plain(data: st.DataObject) -> None:
-    kind, first = data.draw(st.sampled_from(sorted(plain.NEEDS)))
-    [pattern] = [s.pattern for s in shapes() if s.kind.encode() == kind and _first(s) == first]
+    [pattern] = BY_ROW[data.draw(st.sampled_from(sorted(plain.NEEDS)))]
     text = data.draw(st.from_regex(re.compile(pattern)))
     assert not is_plain(text)
-
-
-def _first(shape: object) -> bytes:
-    anchors: tuple[bytes, ...] = getattr(shape, "anchors")  # noqa: B009 - of any shape
-    return anchors[0].lower() if anchors else b""
 
 
 def test_every_anchor_of_a_shape_is_looked_for() -> None:
