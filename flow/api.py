@@ -25,6 +25,7 @@ from flow.errors import (
     RefusedError,
     StaleProposal,
     StateError,
+    at_key,
 )
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import evaluating
@@ -55,6 +56,10 @@ __all__ = [
     "load_goal",
 ]
 
+TRIGGERS = ("manual", "command", "stop-hook")
+WEEK = 7 * 24 * 3600
+"""Seconds of the longest time limit."""
+
 
 class Checkout:
     """A repository checkout, found from any folder inside it.
@@ -77,8 +82,10 @@ class Checkout:
         """Evaluate a goal; ``last-verdict.json`` is left to the caller.
 
         ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
-        its digest is this one, and :class:`StateError` names both if not.
+        its digest is this one, and :class:`StateError` names both if not. Raises
+        :class:`InputError` for a number or trigger that the command line refuses.
         """
+        _check(request)
         return evaluating.evaluate(self._context, request, listener, trust_digest=trust_digest)
 
     def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
@@ -87,6 +94,25 @@ class Checkout:
         ``how`` is how they were asked. Raises :class:`StaleProposal` naming the change.
         """
         return labelling.confirm(self._context, goal_id, proposal_id, reason, how)
+
+
+def _check(request: Request) -> None:
+    """Raise before anything runs: a thousand runs too many would be found at the thousandth."""
+    for name, most in (("jobs", 256), ("repeat", 1000)):
+        number = getattr(request, name)
+        if number is not None and (type(number) is not int or not 1 <= number <= most):
+            raise at_key(name, number).invalid(
+                f"{number!r:.60} is out of range", f"give a whole number from 1 to {most}"
+            )
+    seconds = request.timeout_seconds
+    if seconds is not None and not (type(seconds) in (int, float) and 0 < seconds <= WEEK):
+        raise at_key("timeout_seconds", seconds).invalid(
+            f"{seconds!r:.60} is not a time limit", f"give seconds, more than 0, at most {WEEK}"
+        )
+    if request.trigger not in TRIGGERS:
+        raise at_key("trigger", request.trigger).invalid(
+            f"{request.trigger!r:.60} is no trigger", f"one of {', '.join(TRIGGERS)}"
+        )
 
 
 def load_goal(goal_id: str, cwd: str | None = None) -> Goal:
