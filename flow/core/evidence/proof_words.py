@@ -318,7 +318,7 @@ class _ProofFinder:
         """The (files, folders) that the words after the program name."""
         files: list[str] = []
         folders: list[str] = []
-        examines = name in EXAMINERS and not runner
+        examines = name in EXAMINERS and not runner and "--no-index" not in words
         script = _script_of(words, name)
         previous = ""
         for word in words[1:]:
@@ -330,7 +330,7 @@ class _ProofFinder:
             if runner and (previous == "-p" or re.match(r"-p\w", word)):  # pytest's plugins
                 files += self._module(word.removeprefix("-p"), folder)
             rules = word.partition("=")[0] in RULE_OPTIONS or previous in RULE_OPTIONS
-            rules = rules or (name in SEARCHERS and previous == "-f")
+            rules = rules or (name in SEARCHERS and re.fullmatch(r"-\w*f", previous) is not None)
             previous = word
             for path in self._candidates(word, folder):
                 kind = self._disk.kind(path)

@@ -298,6 +298,8 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("dbt test", "dbt_project.yml"),
         ("xcodebuild test -scheme App", "App.xctestplan"),
         ("act -j test", ".github/workflows/ci.yml"),
+        ("./prog | grep -qxFf run.sh", "run.sh"),
+        ("git diff --no-index --exit-code run.sh out", "run.sh"),
     ],
 )  # fmt: skip
 def test_a_command_names(command: str, path: str) -> None:
