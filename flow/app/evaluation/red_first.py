@@ -138,6 +138,7 @@ class _BaseMeasurement:
             result.result,
             reason,
             self._tools.now(),
+            tests=str(result.tests_ran or ""),
         )
         body = {
             "exit_code": result.exit_code,

@@ -155,7 +155,15 @@ def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> Earli
 
 
 def _find_most(facts: Facts, criterion: Criterion, records: Records) -> MostTests | None:
-    """The most tests that the command ran before, by its newest evidence that has a number."""
+    """The most tests that the command ran before: on the base, or by its newest evidence of it."""
+    base = facts.base_runs.get(criterion.id)
+    known = [_newest_most(facts, criterion, records)]
+    if base is not None and base.tests.isdigit():
+        known.append(MostTests(int(base.tests), base.evidence_id or "on the base"))
+    return max(filter(None, known), key=lambda most: most.number, default=None)
+
+
+def _newest_most(facts: Facts, criterion: Criterion, records: Records) -> MostTests | None:
     for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
         paths = records.measured(run_id, criterion.id) if run_id is not None else iter(())
         for path in islice(paths, reuse.NEWEST):

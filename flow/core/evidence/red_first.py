@@ -34,6 +34,8 @@ class BaseRun(NamedTuple):
     reason: str
     at: str
     evidence_id: str | None = None
+    tests: str = ""
+    """Number of tests that ran, in digits; empty if no certain number is known."""
 
     @property
     def non_discriminating(self) -> bool | None:

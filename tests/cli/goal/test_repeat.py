@@ -112,6 +112,16 @@ def test_a_failing_test_that_is_taken_out_of_the_work_is_told(repo: GitRepo) -> 
     assert sidecars(repo)["evidence-ac1-eval-4"]["tests"] == {"ran": 2}
 
 
+def test_so_is_one_that_only_the_base_had(repo: GitRepo) -> None:
+    repo.commit("work", **{"src/work.py": TESTED})
+    ready(repo, "cd src && python3 -B -m unittest work")
+    assert flow(repo, "goal", "baseline", "greet").status == 0
+    repo.write("src/work.py", TESTED[: TESTED.index("\n    def test_polite")])
+    done = flow(repo, *EVALUATE)
+    assert done.status == 0
+    assert "AC1: fewer tests: 1 ran, and 2 did before (evidence-ac1-base)." in done.json["warnings"]
+
+
 def test_the_attack_it_is_for(repo: GitRepo, log: Path) -> None:
     """A command that passes every other time: once it was achieved, now it is inconclusive."""
     ready(repo, alternating(log))
