@@ -299,6 +299,7 @@ HOME = "~/"
 HOME_SETTINGS: dict[str, tuple[str, ...]] = {
     "go": ("~/.config/go/env", "~/Library/Application Support/go/env"),
     "rust": ("~/.cargo/config.toml", "~/.cargo/config"),
+    "javascript": ("~/.npmrc", "~/.yarnrc.yml"),
     "jvm": (
         "~/.mavenrc", "~/.m2/settings.xml", "~/.gradle/init.gradle", "~/.gradle/init.gradle.kts",
         "~/.gradle/gradle.properties",
@@ -312,7 +313,8 @@ HOME_SETTINGS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """Settings in the user's home folder that change what every check means: ``go env -w
-GOFLAGS=-run=x``, a ``runner`` of cargo. They are the same programs' as above.
+GOFLAGS=-run=x``, a ``runner`` of cargo, npm's ``script-shell``. They are the same programs' as
+above.
 """
 
 PROJECT_RUNNERS = frozenset(

@@ -499,6 +499,7 @@ HIJACKS = {
     "GNUMAKEFLAGS": "-i",
     "PYTHONOPTIMIZE": "1",
     "GOFLAGS": "-mod=mod -run=^$",
+    "GOENV": "/tmp/env",
     "NODE_OPTIONS": "--max-old-space-size=99 --require ./hijack.js",
     "NODE_TEST_CONTEXT": "child-v8",
     "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER": "true",
@@ -543,7 +544,7 @@ STAYS = {
     "GOFLAGS": "-mod=mod -tags=unit", "NODE_OPTIONS": "--max-old-space-size=4096",
     "RUSTC_WRAPPER": "/opt/bin/sccache", "MAVEN_OPTS": "-Xmx1g", "TOXENV": "py312",
     "JAVA_OPTS": "-Xmx1g -Djava.awt.headless=true",
-    "RUBYOPT": "-rbundler/setup",
+    "RUBYOPT": "-rbundler/setup", "NPM_CONFIG_USERCONFIG": "/tmp/npmrc",
 }  # fmt: skip
 
 

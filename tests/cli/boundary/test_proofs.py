@@ -154,9 +154,11 @@ def test_settings_in_the_home_folder_are_told_where_they_changed(repo: GitRepo, 
     (home / ".config/go").mkdir(parents=True)
     (home / ".config/go/env").write_text("GOFLAGS=-exec=true\n")
     (home / "dotfiles/cargo").write_text("[target.'cfg(all())']\nrunner = 'true'\n")
+    (home / ".npmrc").write_text("script-shell=/bin/true\n")
     done = evaluate(repo)
 
-    assert changed(done) == {"~/.config/go/env": "new", "~/.cargo/config.toml": "changed"}
+    files = {"~/.config/go/env": "new", "~/.npmrc": "new", "~/.cargo/config.toml": "changed"}
+    assert changed(done) == files
     assert len(lines(done)) == 1
 
 
