@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ import pytest
 import flow.adapters.judges.choose
 import flow.adapters.judges.replay
 import flow.adapters.rubrics.rubric_files
+import flow.api
 import flow.api_judge
 import flow.app.judging.rubric
 import flow.render.judgement  # noqa: F401 - loaded before pytester looks, or it unloads them each time
 from tests.support import ROOT
 from tests.support.goal_judge import GoalJudge
 from tests.support.judges.rubric_replies import reply
+from tests.support.judges.scripted import answers_here
 
 pytest_plugins = "pytester"
 
@@ -47,9 +50,10 @@ def _own_home(pytester: pytest.Pytester, home: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def program(tmp_path: Path, home: Path) -> GoalJudge:
+def program(tmp_path: Path, home: Path) -> Iterator[GoalJudge]:
     """A judge in the user's settings."""
-    return GoalJudge(tmp_path / "the-judge", home)
+    with answers_here():
+        yield GoalJudge(tmp_path / "the-judge", home)
 
 
 def run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flow import hook
 from tests.support import ROOT, GitRepo, run, scene
 from tests.support.here import forget
+from tests.support.judges.scripted import answers_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def stop(
     forget()
     capfd.readouterr()
     text = json.dumps(event(repo, host, **more))
-    with chdir(os.fspath(repo.path if isinstance(repo, GitRepo) else repo)):
+    with chdir(os.fspath(repo.path if isinstance(repo, GitRepo) else repo)), answers_here():
         assert hook.main(["--host", host, "--", text]) == 0
     answer: dict[str, Any] = json.loads(capfd.readouterr().out)
     return answer
