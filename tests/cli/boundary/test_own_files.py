@@ -65,24 +65,31 @@ def made(stage: Stage) -> list[str]:
     """A file of each kind that Flow has written, but for one that nobody touches."""
     stage.begin(lambda: written(stage.repo), "written")
     top = stage.repo.path
-    found = [*top.glob(".specs/reports/*.md"), *top.glob("skills/judge/scores/*.json")]
-    assert len(found) >= 2
-    return sorted([JOURNAL, PART, OTHER, *(os.path.relpath(file, top) for file in found)])
+    judged = [*top.glob(".specs/reports/*.md"), *top.glob("skills/judge/scores/*.json")]
+    assert len(judged) >= 2
+    return sorted([JOURNAL, PART, OTHER, *(os.path.relpath(file, top) for file in judged)])
 
 
 def evaluate(work: GitRepo, goal: str = "greet") -> Ran:
     return flow(work, "goal", "evaluate", goal, "--json")
 
 
+def found(work: GitRepo, goal: str = "greet") -> list[str]:
+    """The paths that an evaluation finds outside."""
+    return paths(evaluate(work, goal))
+
+
+def paths(done: Ran) -> list[str]:
+    violations = done.json["path_violations"]
+    assert done.status == (3 if violations else 0), done.json
+    return sorted(str(text).split(" ")[0].rstrip(":") for text in violations)
+
+
 def outside(work: GitRepo, goal: str = "greet") -> list[str]:
-    """The paths that an evaluation finds outside; asked twice, since it writes the journal."""
-    first, second = evaluate(work, goal), evaluate(work, goal)
-    found = first.json["path_violations"]
-    assert [v.split(" ")[0] for v in found] == [
-        v.split(" ")[0] for v in second.json["path_violations"]
-    ]
-    assert first.status == (3 if found else 0), first.json
-    return sorted(str(text).split(" ")[0].rstrip(":") for text in found)
+    """The same, asked twice, since an evaluation writes the journal."""
+    first, second = found(work, goal), found(work, goal)
+    assert first == second
+    return first
 
 
 def forget(home: Path) -> None:
@@ -133,7 +140,7 @@ def test_what_flow_wrote_may_be_checked_out_with_other_line_ends(
         file.unlink()
     work.git("checkout", "-q", "--", *made)
     assert all(b"\r\n" in file.read_bytes() for file in files)
-    assert outside(work) == []
+    assert found(work) == []
     for file in files[1:]:  # the journal itself could not be read
         file.write_bytes(file.read_bytes().replace(b"e", b"E"))
     assert evaluate(work).json["path_violations"] == made[1:]
@@ -162,7 +169,7 @@ def test_what_flow_wrote_and_somebody_changed_is_a_change(
     if way.endswith("put back"):
         for file, content in zip(files, was, strict=True):
             file.write_bytes(content)
-    assert outside(work) == made
+    assert found(work) == made
 
     done = flow(work, "goal", "evaluate", "greet")
     assert done.status == 3, done
@@ -206,7 +213,7 @@ def test_a_person_s_text_below_the_front_matter_is_free(stage: Stage, made: list
     for text in ("\nWe chose the second way.\n", "\nAnd why.\n"):
         for path in journals:
             path.write_text(path.read_text() + text)
-        assert outside(stage.repo) == []
+        assert found(stage.repo) == []
         commit(stage.repo)
     assert all("second way" in path.read_text() for path in journals)
 
@@ -219,7 +226,7 @@ def test_without_a_record_the_goal_s_own_journal_counts_by_its_form(
     for text in ("", "\nmore\n"):
         file.write_text(file.read_text() + text)
         forget(stage.home)
-        assert outside(work) == []
+        assert found(work) == []
     file.write_text("---\n: [\n---\n")
     forget(stage.home)
     assert evaluate(work).status != 0  # a journal that cannot be read is refused
@@ -229,14 +236,14 @@ def test_nor_when_it_drops_what_the_base_has(stage: Stage, work: GitRepo) -> Non
     file = work.path / JOURNAL
     anew(stage)
     change(file)
-    assert JOURNAL in " ".join(evaluate(work, "second").json["path_violations"])
     assert outside(work, "second") == [JOURNAL]
 
 
 def test_without_a_record_nothing_else_is_flow_s(stage: Stage, made: list[str]) -> None:
     forget(stage.home)
-    found = evaluate(stage.repo).json["path_violations"]
-    assert found == sorted([*(path for path in made if "issue-7" not in path), LEFT_ALONE])
+    assert found(stage.repo) == sorted(
+        [*(path for path in made if "issue-7" not in path), LEFT_ALONE]
+    )
 
 
 def test_what_the_base_has_is_no_change_without_a_record(stage: Stage, made: list[str]) -> None:
@@ -262,7 +269,7 @@ def test_two_working_trees_know_each_other_s_journals(work: GitRepo, tmp_path: P
     done = run_helper("journal-record", "--issue", "9", "--type", "n", cwd=tmp_path / "side")
     assert done.status == 0, done.stderr
     work.write(OTHER, (tmp_path / "side" / OTHER).read_text())
-    assert outside(work) == []
+    assert found(work) == []
 
 
 def test_two_writers_at_once_lose_no_state(work: GitRepo) -> None:
@@ -299,7 +306,7 @@ def test_what_git_brings_from_another_clone_is_a_change_unless_it_is_allowed(
     file.write_text(file.read_text().replace("goal_id: greet", "goal_id: theirs", 1))
     repo.git("add", "-A")
     repo.commit("pulled")
-    assert outside(repo) == ([] if more else [JOURNAL])
+    assert found(repo) == ([] if more else [JOURNAL])
     if more:  # and it holds still between the evaluation and the confirming
         proposed = evaluate(repo).json["proposed_transition"]["proposal_id"]
         words = ("goal", "confirm", "greet", "--proposal", proposed)
@@ -320,4 +327,4 @@ def test_the_journal_that_a_goal_names_is_flows_own_however_it_is_written(
     assert evaluate(repo).json["path_violations"] == []
     assert (repo.path / named).is_file()
     repo.write(".decisions/team/other.md", FOREIGN)
-    assert outside(repo) == [".decisions/team/other.md"]
+    assert found(repo) == [".decisions/team/other.md"]
