@@ -88,6 +88,7 @@ def body(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_an_agent_that_edits_the_test_does_not_get_its_goal_achieved(work: GitRepo) -> None:
+    assert flow(work, "goal", "status", "greet", "--json").json["protected_changes"] is None
     cheat(work)
     done = evaluate(work)
     assert done.status == 4
@@ -102,6 +103,17 @@ def test_an_agent_that_edits_the_test_does_not_get_its_goal_achieved(work: GitRe
     assert (file["path"], file["change"]) == ("tests/add.sh", "modified")
     assert file["before"] != file["after"]
     assert any("tests/add.sh (modified)" in text for text in held["limitations"])
+
+    document = flow(work, "goal", "status", "greet", "--json").json
+    shown = document["protected_changes"]
+    assert (shown["count"], shown["approved"]) == (1, False)
+    assert "approve greet protected" in document["next"]
+    text = flow(work, "goal", "status", "greet").stdout
+    assert "protected  changed, not approved: tests/add.sh (modified)" in text
+    approve(work, "--yes")
+    document = flow(work, "goal", "status", "greet", "--json").json
+    assert document["protected_changes"]["approved"] is True
+    assert "confirm" in document["next"]
 
 
 def test_a_script_in_flows_folder_is_protected_like_any_other(repo: GitRepo) -> None:
@@ -126,20 +138,14 @@ def test_the_same_without_the_lock_was_achieved(repo: GitRepo) -> None:
     assert "protected_changes" not in body(sidecar(repo, done))
 
 
-def test_honest_work_needs_nobody(work: GitRepo) -> None:
-    honest(work)
-    done = evaluate(work)
-    assert (done.status, done.json["verdict"]) == (0, "achieved")
-    assert "protected_changes" not in body(sidecar(work, done))
-
-
 def test_what_is_put_back_needs_nobody(work: GitRepo) -> None:
     honest(work)
     cheat(work)
     assert evaluate(work).status == 4
     work.write("tests/add.sh", TEST)
     done = evaluate(work)
-    assert (done.status, done.json["warnings"]) == (0, [])
+    assert (done.status, done.json["verdict"], done.json["warnings"]) == (0, "achieved", [])
+    assert "protected_changes" not in body(sidecar(work, done))
 
 
 def test_a_person_approves_exactly_this_difference(work: GitRepo) -> None:
@@ -205,25 +211,7 @@ def test_both_guards_and_protected_files_need_their_approval(work: GitRepo) -> N
     assert evaluate(work).status == 0
 
 
-def test_the_status_shows_it(work: GitRepo) -> None:
-    assert flow(work, "goal", "status", "greet", "--json").json["protected_changes"] is None
-    cheat(work)
-    evaluate(work)
-    document = flow(work, "goal", "status", "greet", "--json").json
-    shown = document["protected_changes"]
-    assert (shown["count"], shown["approved"]) == (1, False)
-    assert "approve greet protected" in document["next"]
-    text = flow(work, "goal", "status", "greet").stdout
-    assert "protected  changed, not approved: tests/add.sh (modified)" in text
-    approve(work, "--yes")
-    document = flow(work, "goal", "status", "greet", "--json").json
-    assert (document["protected_changes"]["approved"], "confirm" in document["next"]) == (
-        True,
-        True,
-    )
-
-
-@pytest.mark.parametrize("mode", ["warn", "block", "evaluator-loop"])
+@pytest.mark.parametrize("mode", ["warn", "evaluator-loop"])
 def test_the_hook_lets_go_and_says_so(
     work: GitRepo, home: Path, capfd: pytest.CaptureFixture[str], mode: str
 ) -> None:
@@ -258,7 +246,7 @@ def test_ignored_outputs_and_caches_are_by_products(work: GitRepo) -> None:
         "mkdir -p tests/__pycache__\necho x >> tests/__pycache__/x.pyc\necho x >> tests/out.tmp\n"
         "add() { echo 4; }\n",
     )
-    for _ in range(3):
+    for _ in range(2):
         done = evaluate(work)
         assert (done.status, done.json["verdict"]) == (0, "achieved")
     work.write("tests/mine.tmp", "not a command's\n")
