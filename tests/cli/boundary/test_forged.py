@@ -549,7 +549,7 @@ def test_evaluations_and_helpers_at_once(work: GitRepo) -> None:
     run_id = scene.run_dir(work).name
     started = []
     env = {**os.environ, **PYTHON}
-    for number in range(4):
+    for number in range(3):
         document = {
             "apiVersion": "flow.synapti.ai/v1",
             "kind": "FlowEvidence",
@@ -570,7 +570,7 @@ def test_evaluations_and_helpers_at_once(work: GitRepo) -> None:
             started.append(subprocess.Popen(words, cwd=work.path, env=env))
     assert {each.wait() for each in started} == {0}
     found = flow(work, "evidence", "verify", "--json").json["runs"][0]
-    assert (found["entries"], found["notes"], found["findings"]) == (7, [], [])
+    assert (found["entries"], found["notes"], found["findings"]) == (5, [], [])
     evaluate(work)
     proposed = flow(work, "goal", "status", "greet", "--json").json["proposal"]
     assert proposed["live"]
