@@ -186,13 +186,8 @@ def test_the_line_is_said_once_for_each_set(repo: GitRepo) -> None:
     third = evaluate(repo)
     assert lines(third) == ["the proof changed: 2 files, +2 -1, 1 new"]
 
-
-def test_a_file_that_is_put_back_is_as_it_was(repo: GitRepo) -> None:
-    begin(repo, "pytest tests; true")
-    repo.write("tests/test_add.py", "import add\n")
-    assert changed(evaluate(repo))
-    repo.write("tests/test_add.py", FILES["tests/test_add.py"])
-    assert not changed(evaluate(repo))
+    repo.write("tests/test_add.py", FILES["tests/test_add.py"])  # put back, it is as it was
+    assert changed(evaluate(repo)) == {"tests/test_new.py": "new"}
 
 
 def test_ignored_programs_and_what_python_starts_with_count(repo: GitRepo) -> None:
