@@ -716,7 +716,7 @@ def test_a_spoilt_record_is_none(repo: GitRepo, home: Path) -> None:
         note.write_text(spoilt)
         done = flow(repo, *EVALUATE)
         assert (done.status, done.json["warnings"]) == (0, [])
-        assert baseline(repo)["AC1"]["cached"] is True
+    assert baseline(repo)["AC1"]["cached"] is True
     assert flow(repo, *EVALUATE).json["warnings"]
 
 
@@ -735,20 +735,21 @@ def test_what_lies_in_the_checkout_cannot_say_otherwise(repo: GitRepo) -> None:
 
 
 def test_it_is_automatic_with_tdd_required(repo: GitRepo, log: Path) -> None:
-    goal(repo, counted(log, GREEN), counted(log, RED), tdd=True)
+    """Once: what says nothing is not run there again by itself either."""
+    nothing = "grep -q please src/greet.txt || exit 127"
+    goal(repo, *(counted(log, command) for command in (GREEN, RED, nothing)), tdd=True)
     done = flow(repo, *EVALUATE)
     assert done.status == 0
-    first, second = done.json["criterion_results"]
-    assert (first["base"]["non_discriminating"], second["base"]["non_discriminating"]) == (
-        True,
-        False,
-    )
-    assert [text[:24] for text in done.json["warnings"]] == ["AC1: non_discriminating:"]
+    bases = [row["base"].get("non_discriminating") for row in done.json["criterion_results"]]
+    assert bases == [True, False, None]
+    first, second = done.json["warnings"]
+    assert first.startswith("AC1: non_discriminating:")
+    assert "was inconclusive (a command was not found (exit 127))" in second
     limits = sidecar(repo, "evidence-ac1-eval-1")["evidence"]["limitations"]
     assert any(text.startswith("non_discriminating: ") for text in limits)
-    assert len(runs(log)) == 4
+    assert len(runs(log)) == 6
     flow(repo, *EVALUATE)
-    assert len(runs(log)) == 6  # the base was measured once
+    assert len(runs(log)) == 9  # the base was measured once
     assert verdict(repo)["warnings"]
 
 
@@ -766,15 +767,6 @@ def test_untrusted_nothing_runs_there(repo: GitRepo, log: Path) -> None:
     flow(repo, "trust", "revoke", "greet")
     assert flow(repo, *EVALUATE).status == 4
     assert runs(log) == []
-
-
-def test_what_says_nothing_is_not_run_again_by_itself(repo: GitRepo, log: Path) -> None:
-    goal(repo, f"pwd >> {log}; grep -q please src/greet.txt || exit 127", tdd=True)
-    done = flow(repo, *EVALUATE)
-    assert done.status == 0
-    assert "was inconclusive (a command was not found (exit 127))" in done.json["warnings"][0]
-    flow(repo, *EVALUATE)
-    assert len(runs(log)) == 3
 
 
 def test_a_base_run_that_changes_the_checkout_makes_the_evaluation_stale(repo: GitRepo) -> None:
