@@ -13,6 +13,7 @@ from tests.support import GitRepo
 from tests.support.scene import create, flow, goal_file, run_dir, start, step
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 GREEN = "sh src/uses.sh"
@@ -85,28 +86,34 @@ def test_a_run_of_the_base_cannot_change_the_real_folder(repo: GitRepo, sandbox:
     assert tree(repo.path / "node_modules") == before
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        lambda deps: (deps / "dep/dep.py").write_text("VALUE = 2\n"),
-        lambda deps: (deps / "dep/dep.py").unlink(),
-        lambda deps: (deps / "dep/new.py").write_text(""),
-        shutil.rmtree,
-        lambda deps: (deps / "dep/dep.py").chmod(0o000),
-        lambda deps: os.utime(deps / "dep/dep.py", ns=(1, 1)),
-    ],
-    ids=["written", "gone", "new", "all gone", "closed", "another time"],
-)
-def test_a_changed_folder_makes_no_red(repo: GitRepo, attack: Any) -> None:
+ATTACKS: dict[str, Callable[[Path], object]] = {
+    "all-gone": shutil.rmtree,
+    "closed": lambda deps: (deps / "dep.py").chmod(0o000),
+    "new": lambda deps: (deps / "new.py").write_text(""),
+    "one-gone": lambda deps: (deps / "dep.py").unlink(),
+    "written": lambda deps: (deps / "dep.py").write_text("VALUE = 2\n"),
+}
+
+
+def test_a_changed_folder_makes_no_red(repo: GitRepo) -> None:
     """An agent that breaks the dependencies so that the base fails has shown nothing by it."""
-    assert made(repo, f"{GREEN} && false").status == 0
-    attack(repo.path / "node_modules")
+    repo.write(".git/info/exclude", "vendor/\n")
+    for name in ATTACKS:
+        repo.write(f"vendor/{name}/dep.py", "VALUE = 1\n")
+    folders = [f"vendor/{name}" for name in ATTACKS]
+    assert made(repo, f"{GREEN} && false", f"[node_modules, {', '.join(folders)}]").status == 0
+    for name, attack in ATTACKS.items():
+        attack(repo.path / "vendor" / name)
     row = baseline(repo)
     assert row["outcome"] == "inconclusive", row
-    assert (
-        "node_modules, linked by evaluator.baseline_link, changed since the goal began"
-        in (row["reason"])
-    )
+    said = "linked by evaluator.baseline_link, changed since the goal began"
+    assert row["reason"] == f"not red: {', '.join(folders)}, {said}"
+
+
+def test_another_time_is_a_change_as_well(repo: GitRepo) -> None:
+    assert made(repo, "false").status == 0
+    os.utime(repo.path / "node_modules/dep/dep.py", ns=(1, 1))
+    assert baseline(repo)["outcome"] == "inconclusive"
 
 
 def test_written_back_with_its_times_is_a_change_as_well(repo: GitRepo) -> None:
