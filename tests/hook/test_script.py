@@ -11,15 +11,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import chdir
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow import hook
 from tests.support import ROOT, GitRepo, run_flow, scene
 from tests.support.effort import sizes
-from tests.support.stops import SCRIPT, event, one_day, run_script, settings, stop
+from tests.support.stops import SCRIPT, event, handed_on, one_day, run_script, settings, stop
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -265,7 +263,7 @@ def test_a_goal_in_a_folder_with_any_name_is_judged(
     scene.create(scene.start(repo))
     settings(home, stopHookEnforcement="block")
     for text in (json.dumps(event(repo)), json.dumps(event(repo), ensure_ascii=False)):
-        assert answer_here(text, tmp_path, capfd)["decision"] == "block"
+        assert handed_on(text, tmp_path, capfd)["decision"] == "block"
 
 
 def test_the_events_folder_counts_not_the_hosts(
@@ -323,18 +321,9 @@ def test_only_the_events_own_folder_counts(
         )
         assert json.loads(own.removeprefix("\ufeff"))["cwd"] == str(goals.path)
         assert answer(own, tmp_path, script=script, **stub)["decision"] == "block"
-        assert "greet" in answer_here(own, tmp_path, capfd)["systemMessage"]
-        assert answer_here(elsewhere, goals.path, capfd)["decision"] == "approve"
-        assert "systemMessage" not in answer_here(elsewhere, goals.path, capfd)
-
-
-def answer_here(text: str, cwd: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What ``flow hook stop`` says, in this process, of what a script hands on."""
-    capfd.readouterr()
-    with chdir(cwd):
-        assert hook.main(["--", text]) == 0
-    found: dict[str, Any] = json.loads(capfd.readouterr().out)
-    return found
+        assert "greet" in handed_on(own, tmp_path, capfd)["systemMessage"]
+        assert handed_on(elsewhere, goals.path, capfd)["decision"] == "approve"
+        assert "systemMessage" not in handed_on(elsewhere, goals.path, capfd)
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "mark"])

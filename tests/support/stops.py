@@ -42,13 +42,26 @@ def stop(
 
     Hosts start it in the project's folder. (From elsewhere each git needs a fork of this process.)
     """
+    text = json.dumps(event(repo, host, **more))
+    return handed_on(text, repo.path if isinstance(repo, GitRepo) else repo, capfd, host)
+
+
+def handed_on(
+    text: str, cwd: Path, capfd: pytest.CaptureFixture[str], host: str = "claude"
+) -> dict[str, Any]:
+    """What ``flow hook stop`` says, in this process, of an event that a script hands on."""
     forget()
     capfd.readouterr()
-    text = json.dumps(event(repo, host, **more))
-    with chdir(os.fspath(repo.path if isinstance(repo, GitRepo) else repo)), answers_here():
+    with chdir(cwd), answers_here():
         assert hook.main(["--host", host, "--", text]) == 0
     answer: dict[str, Any] = json.loads(capfd.readouterr().out)
     return answer
+
+
+def scripted(text: str, cwd: Path, capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What the script answers; what it would start, where it starts anything, is this process."""
+    answer: dict[str, Any] = run_script(text, cwd=cwd, FLOW_PYTHON="/bin/false").json
+    return handed_on(text, cwd, capfd) if "cannot run" in answer["reason"] else answer
 
 
 def run_script(
