@@ -97,6 +97,30 @@ def test_a_blocked_alarm_still_ends_the_hook(repo: GitRepo, home: Path) -> None:
     assert "decision" in done.json
 
 
+SETTLED = """
+import signal
+from flow.startup import ctrl_c
+ctrl_c.settle()
+print(*signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+print(*(n.name for n in signal.Signals if signal.getsignal(n) == signal.SIG_IGN))
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "ignored"), [("ignored", "SIGHUP SIGINT SIGPIPE SIGTSTP SIGUSR1"), ("blocked", "")]
+)
+def test_what_flow_waits_for_and_what_ends_it_is_as_under_any_other_parent(
+    tmp_path: Path, way: str, ignored: str
+) -> None:
+    names = ",".join(SIGNALS)
+    argv = [sys.executable, "-I", "-S", "-c", PARENT, way, names, sys.executable, "-c", SETTLED]
+    done = run(argv, cwd=tmp_path, env={"PYTHONPATH": os.fspath(ROOT)})
+    mask, still = done.stdout.splitlines()
+    assert mask == ""
+    own = {"SIGPIPE", "SIGXFSZ", "SIGXFZ"}  # Python ignores these itself
+    assert sorted(set(still.split()) - own) == sorted(set(ignored.split()) - own)
+
+
 NOHUP = """
 import signal
 from flow.startup import ctrl_c
