@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from flow.core.boundary.changes import Baseline
+
 pytestmark = [pytest.mark.needs_tool("git"), pytest.mark.slow]
 
 
@@ -103,11 +105,6 @@ def _exclude(box: GitBox) -> None:
         (_link, "run.sh", "modified"),
         (_add, "src/lib/deeper/new.py", "added"),
         (_exclude, "src/lib/deeper/new.py", "added"),
-        (lambda box: box.write("build/tool", "v2\n"), "build/tool", "modified"),
-        (lambda box: os.unlink(box.top / "build/tool"), "build/tool", "removed"),
-        (lambda box: box.write("checks/old.log", "x\n"), "checks/old.log", "modified"),
-        (lambda box: box.write("checks/new.log", "x\n"), "checks/new.log", "added"),
-        (lambda box: box.write("checks/caf\udce9.log", "x\n"), "checks/caf\udce9.log", "added"),
     ],
 )
 def test_every_way_to_change_a_protected_file_is_told(
@@ -118,22 +115,43 @@ def test_every_way_to_change_a_protected_file_is_told(
     assert box.locked() == {path: kind}
 
 
-@pytest.mark.parametrize("pattern", ["vendor/**", "vendor/sub/deep/**", "deep/x.py"])
-def test_a_submodule_comes_goes_and_moves(box: GitBox, pattern: str) -> None:
+def test_a_change_of_an_ignored_file_is_told_too(box: GitBox) -> None:
+    told: dict[str, str] = {}
+    for path, text, kind in (
+        ("build/tool", "v2\n", "modified"),
+        ("build/tool", None, "removed"),
+        ("checks/old.log", "x\n", "modified"),
+        ("checks/new.log", "x\n", "added"),
+        ("checks/caf\udce9.log", "x\n", "added"),
+    ):
+        box.remove(path) if text is None else box.write(path, text)
+        told[path] = kind
+        assert box.locked() == told
+
+
+def test_a_submodule_comes_goes_and_moves(box: GitBox) -> None:
     """An empty folder is no change of the repository's; a test in it runs no more all the same."""
     box.add_submodule()
-    box.protected = (pattern,)
-    box.pin("HEAD")
-    named = pattern.startswith("vendor/")
+    pinned_by: dict[str, Baseline] = {}
+    for pattern in ("vendor/**", "vendor/sub/deep/**", "deep/x.py"):
+        box.protected = (pattern,)
+        pinned_by[pattern] = box.pin("HEAD")
+
+    def locked(whole: str, files: dict[str, str]) -> None:
+        """What each of them says, of the submodule as a whole and of files in it."""
+        for pattern, box.baseline in pinned_by.items():
+            box.protected = (pattern,)
+            named = {"vendor/sub": whole} if whole and pattern.startswith("vendor/") else {}
+            assert box.locked() == {**named, **files}, pattern
+
     box.git("submodule", "--quiet", "deinit", "-f", "--all")
-    assert box.locked() == ({"vendor/sub": "removed"} if named else {})
+    locked("removed", {})
     box.git("submodule", "--quiet", "update", "--init")
-    assert box.locked() == {}
+    locked("", {})
     box.write("vendor/sub/deep/x.py", "y\n")
-    assert box.locked() == {"vendor/sub/deep/x.py": "modified"}
+    locked("", {"vendor/sub/deep/x.py": "modified"})
     box.commit(cwd=box.path("vendor/sub"))
-    moved = {"vendor/sub": "modified"} if named else {}
-    assert box.locked() == {**moved, "vendor/sub/deep/x.py": "modified"}
+    locked("modified", {"vendor/sub/deep/x.py": "modified"})
 
 
 def test_a_submodule_that_was_not_checked_out_may_be(box: GitBox) -> None:
@@ -209,25 +227,19 @@ def test_what_was_dirty_at_activation_counts_as_it_was_then(dirty: GitBox) -> No
     assert dirty.locked() == {}
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "kind"),
-    [
+def test_putting_it_back_as_in_the_base_is_a_change(dirty: GitBox) -> None:
+    told: dict[str, str] = {}
+    for path, text, kind in (
         ("src/app.py", "print('app')\n", "modified"),  # as in the base, not as at activation
         ("src/lib/util.py", "x = 1\n", "added"),
         ("src/both.py", "committed\n", "modified"),
         ("src/new.py", None, "removed"),
         ("src/staged.py", None, "removed"),
         ("src/committed.py", None, "removed"),
-    ],
-)
-def test_putting_it_back_as_in_the_base_is_a_change(
-    dirty: GitBox, path: str, text: str | None, kind: str
-) -> None:
-    if text is None:
-        os.unlink(dirty.top / path)
-    else:
-        dirty.write(path, text)
-    assert dirty.locked() == {path: kind}
+    ):
+        dirty.remove(path) if text is None else dirty.write(path, text)
+        told[path] = kind
+        assert dirty.locked() == told
 
 
 def test_taking_the_commits_back_is_a_change(dirty: GitBox) -> None:
