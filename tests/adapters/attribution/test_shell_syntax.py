@@ -161,7 +161,7 @@ def statuses(script: str, leaves: int) -> set[int]:
     runs = []
     for bits in product("01", repeat=leaves):
         given = " ".join(f"P{number}={bit}" for number, bit in enumerate(bits, 1))
-        runs.append(f'env {given} bash --noprofile --norc -o pipefail -c "$1"; echo "@$?"')
+        runs.append(f'{given} bash --noprofile --norc -o pipefail -c "$1"; echo "@$?"')
     done = subprocess.run(
         ["bash", "-c", "\n".join(runs), "-", script], capture_output=True, text=True, timeout=LONG
     )

@@ -11,6 +11,7 @@ import stat
 import sys
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -228,6 +229,7 @@ def store(top: Path, data: bytes, limit: int) -> Stored:
     return Stored(head, tail, stored, sum(each.bytes_fed for each in made))
 
 
+@cache
 def numbered(count: int) -> bytes:
     return b"".join(b"line %09d\n" % number for number in range(count))
 
