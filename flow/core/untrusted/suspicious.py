@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     Found = TypeVar("Found")
 
-_LINES = 1 << 12
-_SHORT = 400
-"""Lines that are remembered, and the characters of one of them at most, which bounds the memory."""
+_LINES = 1 << 10
+_SHORT = 1 << 12
+"""Lines that are remembered, and the characters of one of them at most: half of a long part."""
 
 
 def _remembered(look: Callable[[str], Found]) -> Callable[[str], Found]:
-    """``look``, which remembers the lines of late.
+    """``look``, which remembers the last lines, for a bounded memory.
 
     Lines repeat in an output, and every judge of a panel is shown the same evidence, in each round.
     """
