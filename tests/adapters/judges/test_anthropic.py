@@ -76,7 +76,6 @@ def test_words_beside_the_answer_do_not_matter(tmp_path: Path) -> None:
     assert found.value == ANSWER
 
 
-@pytest.mark.cold
 def test_a_token_is_a_key_too_and_the_environment_may_name_the_service(tmp_path: Path) -> None:
     with MessagesApi(structured(ANSWER)) as api:
         env = {"ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_BASE_URL": api.url}

@@ -356,7 +356,15 @@ def test_the_cli_takes_no_reply_of_another_shape(tmp_path: Path) -> None:
     assert len(api.calls) == len(SHAPES)
 
 
-@pytest.mark.cold
+@pytest.mark.parametrize(
+    "service",
+    [
+        pytest.param("claude", marks=CLI),
+        "anthropic",
+        pytest.param("openai", marks=pytest.mark.cold),  # it is one worker for both
+    ],
+    indirect=True,
+)
 def test_one_that_never_answers_is_ended(service: Service, tmp_path: Path) -> None:
     with service.server(service.silence) as api:
         asked = service.ask(api, tmp_path)
