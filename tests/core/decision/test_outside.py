@@ -15,6 +15,7 @@ from flow.core.decision.outside import LISTED, MOST_PATHS, outside_advice, outsi
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tests.support import GitRepo
 
@@ -146,42 +147,42 @@ def test_the_document_is_cut_with_its_count_and_made_visible() -> None:
     assert document["amend"] is None
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "raw\udcff"])
+def texts(top: Path) -> dict[str, str]:
+    files = (path for path in top.rglob("*") if path.is_file())
+    return {
+        name: (top / name).read_text()
+        for name in (str(p.relative_to(top)) for p in files)
+        if not name.startswith(".git/")
+    }
+
+
 @pytest.mark.parametrize("how", ["new", "staged", "changed", "deleted", "committed"])
-def test_every_line_does_what_it_says(repo: GitRepo, name: str, how: str) -> None:
+def test_every_line_does_what_it_says(repo: GitRepo, how: str) -> None:
     """In a real repository, by bash: the file is as the base has it, and no other moves."""
-    path = repo.path / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    (repo.path / "keep").write_text("keep\n")
-    (repo.path / "xzy").write_text("keep\n")
-    if how not in ("new", "staged"):
-        path.write_text("base\n")
+    names = [name for name in NAMES if name != "raw\udcff"]
+    new, staged = how in ("new", "staged"), how in ("staged", "committed")
+    (repo.path / "deep/-d").mkdir(parents=True)
+    (repo.path / "tools").mkdir()
+    for name in ("keep", "xzy", *(() if new else names)):
+        (repo.path / name).write_text("base\n")
     base = repo.commit("base")
     (repo.path / "keep").write_text("mine\n")
-    if how == "deleted":
-        path.unlink()
-    else:
-        path.write_text("other\n")
-    staged = how in ("staged", "committed")
+    for name in names:
+        (repo.path / name).unlink() if how == "deleted" else (repo.path / name).write_text(
+            "other\n"
+        )
     if staged:
-        repo.git("--literal-pathspecs", "add", "--", name)
+        repo.git("--literal-pathspecs", "add", "--", *names)
     if how == "committed":
         repo.git("commit", "-qm", "more")
-    new = how in ("new", "staged")
-    violation = Violation(
-        name,
-        "",
-        how == "committed",
-        "remove" if new else "restore",
-        "new" if new else "deleted" if how == "deleted" else "changed",
-        staged,
-    )
-    file = outside_file(violation, base)
-    ran = subprocess.run(["bash", "-c", file.command], cwd=repo.path, capture_output=True)
-    assert ran.returncode == 0, (file.command, ran.stderr)
-    assert path.exists() is (not new)
-    assert new or path.read_text() == "base\n"
-    assert (repo.path / "keep").read_text() == "mine\n"
-    assert (repo.path / "xzy").exists()
-    assert not (repo.path / "pwned").exists()
-    assert shlex.split(file.command)
+    change = "new" if new else "deleted" if how == "deleted" else "changed"
+    there = texts(repo.path)
+    for name in names:
+        mend = "remove" if new else "restore"
+        file = outside_file(Violation(name, "", how == "committed", mend, change, staged), base)
+        ran = subprocess.run(["bash", "-c", file.command], cwd=repo.path, capture_output=True)
+        assert ran.returncode == 0, (file.command, ran.stderr)
+        there.pop(name, None)
+        there |= {} if new else {name: "base\n"}
+        assert texts(repo.path) == there, file.command
+        assert shlex.split(file.command)
