@@ -1672,7 +1672,7 @@ def test_what_git_does_not_track_takes_little_memory(
     """Bytes for each file more, while it is looked at and of the snapshot."""
     monkeypatch.setattr(worktree_change_set, "PLAIN", 0)
     box.pin()
-    peaks, sizes, counts = [], [], (500, 2500)
+    peaks, sizes, counts = [], [], (1000, 5000)
     for count in counts:
         for number in range(count):
             box.write(f"src/some/folder/file-{number}.txt", f"{number}\n")
