@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from flow.core.judging.rubric.model import JudgeResult
     from flow.pytest_fixtures import FixtureJudge
@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse a judge or an agent that the project's own settings name."""
-    for word in config.getini("addopts"):
+    for word in _with_files(config.getini("addopts")):
         option = word.partition("=")[0]
         if option in ("--judge-backend", "--agent-command"):
             place = config.inipath or "-o"
@@ -62,6 +62,16 @@ def pytest_configure(config: pytest.Config) -> None:
                 f"{option} is in the addopts of {place}: a checkout does not choose where data is "
                 "sent or what runs; give it on the command line, or in PYTEST_ADDOPTS"
             )
+
+
+def _with_files(words: Sequence[str]) -> Iterator[str]:
+    """The words of ``addopts``, with those that pytest reads from a file (``@FILE``)."""
+    for word in words:
+        if word.startswith("@"):
+            with open(word[1:], errors="replace") as lines:  # pytest has read it before
+                yield from _with_files(lines.read().splitlines())
+        else:
+            yield word
 
 
 @pytest.fixture

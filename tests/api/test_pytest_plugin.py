@@ -356,6 +356,21 @@ def test_nor_can_its_addopts(words: str, pytester: pytest.Pytester, program: Goa
     assert program.prompts == []
 
 
+@pytest.mark.parametrize("lines", ["--judge-backend=command", "--judge-backend\ncommand", "@inner"])
+def test_nor_a_file_that_its_addopts_name(
+    lines: str, pytester: pytest.Pytester, program: GoalJudge
+) -> None:
+    program.answers(GOOD)
+    pytester.makepyfile(test_a=PASSES)
+    pytester.makefile(".txt", outer=lines)
+    (pytester.path / "inner").write_text("--judge-backend=command\n")
+    pytester.makeini("[pytest]\naddopts = @outer.txt\n")
+    done = run(pytester)
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(["ERROR: --judge-backend *addopts of *tox.ini: *"])
+    assert program.prompts == []
+
+
 def test_what_the_user_says_in_the_environment_counts(
     pytester: pytest.Pytester, program: GoalJudge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
