@@ -84,6 +84,10 @@ def make_folder(path: str, *, off_limits: Iterable[str]) -> None:
     refuse_own(os.path.join(path, "index.html"), off_limits)
     try:
         os.makedirs(path, exist_ok=True)
+    except FileExistsError as error:
+        raise in_file(path, "--output").invalid(
+            "there is a file of that name, and a folder is to be written", "name a folder"
+        ) from error
     except (OSError, ValueError) as error:
         raise in_file(path, "--output").storage(
             f"cannot make the folder: {_error_reason(error)}", "name one that can be made"

@@ -137,6 +137,13 @@ def test_a_bundle_s_page_stays(repo: GitRepo, tmp_path: Path) -> None:
     assert (out / "repo-greet.html").exists()
 
 
+def test_a_file_is_no_folder_to_write(fleet: list[GitRepo]) -> None:
+    fleet[0].write("notes.txt", "mine\n")
+    done = scene.flow(fleet[0], "report", "--all", "--output", "notes.txt", "--json")
+    assert (done.status, done.json["error"]["key"]) == (2, "--output")
+    assert fleet[0].read("notes.txt") == "mine\n"
+
+
 def test_without_a_folder_it_lies_in_the_cache(fleet: list[GitRepo]) -> None:
     done = run_flow("report", "--all", "--json", cwd=fleet[0].path)
     assert done.status == 0, done.stderr
