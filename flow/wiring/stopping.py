@@ -48,7 +48,7 @@ def context_of(cwd: str | None, session: str | None = None) -> Context:
     """
     folder = cwd or os.getcwd()
     repo = checkouts.repository_around(folder, os.environ, session)
-    while not os.path.isdir(folder):
+    while repo is not None and not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     return Context(folder, repo=repo)
 

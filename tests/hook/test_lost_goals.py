@@ -216,6 +216,13 @@ def test_put_back_it_is_judged_and_another_change_is_said(work: GitRepo, capfd: 
     assert "is gone" in stop(work, capfd)["systemMessage"]
 
 
+def test_a_checkout_that_nobody_remembers_is_named(work: GitRepo, tmp_path: Path) -> None:
+    gone = tmp_path / "gone/deep"
+    done = scene.flow(work, "goal", "forget", "greet", "--checkout", str(gone))
+    assert done.status == 2
+    assert f"{gone} is in no git repository" in done.stderr
+
+
 def test_a_person_forgets_it(work: GitRepo, capfd: Capture) -> None:
     stop(work, capfd)
     file(work).unlink()
