@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from flow.app import goal_views
 from flow.cli.evidence import bundle as evidence_bundle
+from flow.cli.goal.which import is_run_here, no_such_run
 from flow.cli.parsing import CommandSpec, plain, usage_error, yes_argument
-from flow.core import layout
 from flow.core.chain.entries import TRAILER
 from flow.core.goal import ids
 from flow.core.text import display
-from flow.core.text.near import did_you_mean
 from flow.errors import at_key
 from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING
@@ -45,13 +42,9 @@ def _chosen_run(args: argparse.Namespace, context: Context, prog: str) -> str | 
 def _run_named(context: Context, name: str) -> str:
     """The run of this id, or of the goal of this id where there is no such run."""
     run_id = ids.run_id(name)
-    if not _is_there(context, run_id) and run_id in context.records.goal_ids():
+    if not is_run_here(context.top, run_id) and run_id in context.records.goal_ids():
         return Goals(context).run_of(run_id)
     return run_id
-
-
-def _is_there(context: Context, run_id: str) -> bool:
-    return os.path.lexists(os.path.join(context.top, layout.run_dir(run_id)))
 
 
 def _verify_arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,11 +129,8 @@ def _show_head(args: argparse.Namespace, out: Output) -> int:
         run_id = goals.run_of(goal_views.choose(goals))
     head = context.records.ledger_head(ids.run_id(run_id))
     if head is None:
-        if not _is_there(context, run_id):
-            near = did_you_mean(run_id, context.records.goal_ids())
-            raise at_key("RUN", run_id).not_found(
-                f"there is no run {run_id} here{near}", "see the runs there are: ls .flow/runs"
-            )
+        if not is_run_here(context.top, run_id):
+            raise no_such_run(run_id, "RUN", context.records.goal_ids())
         raise at_key("RUN", run_id).wrong_state(
             f"run {run_id} has no evidence in its chain yet",
             "evaluate its goal first: flow goal evaluate ID",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 from flow.app import goal_views
 from flow.cli.parsing import goal_argument, usage_error
+from flow.core import layout
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import UNDER_WAY
+from flow.core.text.near import did_you_mean
+from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from flow.wiring.context import Context
 
@@ -42,6 +47,23 @@ def run_of_goal(
     if run_id is not None and goal_id is not None:
         raise usage_error("name the goal or the run, not both", prog)
     if run_id is not None:
-        return ids.run_id(run_id), None
+        if not is_run_here(goals.top, ids.run_id(run_id)):
+            from flow.adapters.chain.check import run_ids  # few are mistyped
+
+            raise no_such_run(run_id, "--run-id", run_ids(goals.top))
+        return run_id, None
     goal_id = goal_views.choose(goals, goal_id)
     return goals.run_of(goal_id), goal_id
+
+
+def is_run_here(top: str, run_id: str) -> bool:
+    """Whether the checkout has a folder of the run."""
+    return os.path.lexists(os.path.join(top, layout.run_dir(run_id)))
+
+
+def no_such_run(run_id: str, key: str, names: Iterable[str]) -> InputError:
+    """The error for a run that is not here; ``names`` are those that may have been meant."""
+    return at_key(key, run_id).not_found(
+        f"there is no run {run_id} here{did_you_mean(run_id, names)}",
+        "see the runs there are: ls .flow/runs",
+    )

@@ -46,6 +46,18 @@ def test_a_run_that_is_not_there_has_no_head(repo: GitRepo, run: Path) -> None:
     assert "greet" in near.stderr
 
 
+@pytest.mark.parametrize("words", ["evidence list", "evidence show AC1", "verdict show"])
+def test_a_run_that_is_not_there_is_told_where_one_is_shown(
+    words: str, repo: GitRepo, run: Path
+) -> None:
+    for name in ("nope", run.name[:-1]):
+        done = scene.flow(repo, *words.split(), "--run-id", name)
+        assert (done.status, done.stdout) == (2, "")
+        assert f"there is no run {name} here" in done.stderr
+        assert (f"did you mean {run.name}?" in done.stderr) is (name != "nope")
+    assert scene.flow(repo, *words.split(), "--run-id", run.name).status == 0
+
+
 def test_the_head_is_everywhere(repo: GitRepo, run: Path, home: Path) -> None:
     done = scene.flow(repo, "evidence", "head", "greet", "--json").json
     head = done["head"]
