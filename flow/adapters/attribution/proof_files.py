@@ -22,9 +22,9 @@ from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, ContentState, entry_digest
 from flow.core.boundary.globs import compile_glob, literal_name, literal_pattern, why_not
 from flow.core.evidence import proof, protected_files
-from flow.core.evidence.proof import LineCount, ProofFile
+from flow.core.evidence.proof import ABOVE, HOME, LineCount, ProofFile
 from flow.core.evidence.proof_settings import named_in_settings
-from flow.core.evidence.proof_tables import HARMLESS_KEYS, HOME
+from flow.core.evidence.proof_tables import HARMLESS_KEYS
 from flow.core.evidence.proof_words import watched
 from flow.core.layout import written_by_flow
 from flow.core.masked_exit.programs import FILTERS
@@ -66,7 +66,7 @@ def watched_files(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
     ]
     checkout = _Checkout(top, environ)
     proof_files = watched(commands, _simple_commands, checkout)
-    usable = [pattern for pattern in proof_files.patterns if why_not(pattern) is None]
+    usable = [p for p in proof_files.patterns if p.startswith(ABOVE) or why_not(p) is None]
     named = dict.fromkeys(
         literal_pattern(path)
         for name in _expanded_names(top, usable)
@@ -262,7 +262,9 @@ def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
     seen = set()
     for pattern in patterns:
         name = literal_name(pattern)
-        if name is not None:
+        if pattern.startswith(ABOVE):
+            names = _above(top, pattern)
+        elif name is not None:
             names = [name]
         elif "**" in pattern or pattern.endswith("/"):
             continue
@@ -272,6 +274,13 @@ def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
             if one not in seen and cache_root(one) is None:
                 seen.add(one)
                 yield one
+
+
+def _above(top: str, pattern: str) -> list[str]:
+    """The files of a name in the folders above the checkout."""
+    levels = os.path.realpath(top).count(os.sep)
+    names = (ABOVE * level + pattern for level in range(levels))
+    return [name for name in names if os.path.isfile(os.path.join(top, name))]
 
 
 def _expanded(top: str, pattern: str) -> list[str]:

@@ -25,6 +25,10 @@ Kind = Literal["new", "gone", "changed"]
 _KINDS: dict[str, Kind] = {"added": "new", "removed": "gone", "modified": "changed"}
 
 CUT = "the commands name more files than are watched"
+HOME = "~/"
+"""Start of the name of a file in the user's home folder."""
+ABOVE = "../"
+"""Start of the name of a file in a folder above the checkout; in a pattern: in any of them."""
 
 
 class Patterns:
@@ -46,6 +50,8 @@ class Patterns:
 
     def first(self, path: bytes, *, folder: bool = False) -> str | None:
         """The pattern that names ``path``, or a folder above it; None if none does."""
+        while path.startswith(b"../../"):
+            path = path[3:]  # a pattern means any folder above the checkout
         at = len(path)
         while at > 0:
             if path[:at] in self._literal:
@@ -150,7 +156,13 @@ def difference(
     late = Patterns(set(baseline.proof_named).difference(early))
     roots = cache_roots(baseline.by_products)
     changed = by_path(snapshot.changes)
-    ignored = {p: digest for p, digest in sorted(on_disk.items()) if changed.get(p) is None}
+    # Without a record of the start nobody knows how the files outside the checkout were.
+    unknown = (HOME, ABOVE) if baseline.proof_since == "base" else ()
+    ignored = {
+        path: digest
+        for path, digest in sorted(on_disk.items())
+        if changed.get(path) is None and not path.startswith(unknown)
+    }
     without_by_products = snapshot._replace(
         changes=where(
             snapshot.changes, lambda c: not is_by_product(c, baseline.by_products, roots)

@@ -294,8 +294,6 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
     ),
 }  # fmt: skip
 
-HOME = "~/"
-"""Start of the name of a file in the user's home folder."""
 HOME_SETTINGS: dict[str, tuple[str, ...]] = {
     "go": ("~/.config/go/env", "~/Library/Application Support/go/env"),
     "rust": ("~/.cargo/config.toml", "~/.cargo/config"),

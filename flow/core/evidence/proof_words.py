@@ -10,7 +10,7 @@ import posixpath
 import re
 
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
-from flow.core.evidence.proof import CUT
+from flow.core.evidence.proof import ABOVE, CUT, HOME
 from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
@@ -463,9 +463,13 @@ class _ProofFinder:
     def _settings(self, folder: str, inside: Iterable[str], tools: Iterable[str]) -> None:
         """Add the runner's settings in its ``folder``, in those ``inside`` it, and above them.
 
-        Also those in the user's home folder.
+        Also those above the checkout, where many runners search on, and in the user's home folder.
         """
-        self.settings += [name for tool in tools for name in HOME_SETTINGS.get(tool, ())]
+        for tool in tools:
+            home = HOME_SETTINGS.get(tool, ())
+            names = (*ECOSYSTEMS[tool].settings, *(name.removeprefix(HOME) for name in home))
+            plain = (name for name in names if not has_wildcard(name) and name[-1] != "/")
+            self.settings += [*home, *(ABOVE + name for name in plain)]
         chain: dict[str, None] = {}
         for start in (folder, *inside):
             if start == _OUTSIDE:

@@ -162,6 +162,26 @@ def test_settings_in_the_home_folder_are_told_where_they_changed(repo: GitRepo, 
     assert len(lines(done)) == 1
 
 
+def test_settings_above_the_checkout_are_told_where_they_changed(repo: GitRepo) -> None:
+    """pytest, cargo and others look for their settings in each folder up to the root."""
+    above, far = repo.path.parent, repo.path.parent.parent
+    (above / "pytest.ini").write_text("[pytest]\n")
+    begin(repo, "sh ci/all.sh")
+    assert not changed(evaluate(repo))
+
+    (above / "pytest.ini").write_text("[pytest]\naddopts = -k nothing\n")
+    (far / ".cargo").mkdir()
+    (far / ".cargo/config.toml").write_text("[target.'cfg(all())']\nrunner = 'true'\n")
+    try:
+        done = evaluate(repo)
+    finally:
+        (far / ".cargo/config.toml").unlink()
+        (far / ".cargo").rmdir()
+
+    assert changed(done) == {"../pytest.ini": "changed", "../../.cargo/config.toml": "new"}
+    assert len(lines(done)) == 1
+
+
 def test_a_deleted_failing_test_is_never_silent(repo: GitRepo) -> None:
     begin(repo, "sh -c 'for t in tests/test_*.py; do PYTHONPATH=src python3 -B $t || exit 1; done'")
     assert evaluate(repo).status == 1

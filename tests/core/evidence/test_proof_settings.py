@@ -65,7 +65,7 @@ def test_a_file_that_settings_name(path: str, text: str, named: str) -> None:
         ("Makefile", "SOURCES = src/a.c a.c\n"),
         ("compose.yaml", "    image: a.example/x\n    volumes: [./src/a.py:/a.py]\n"),
         ("Dockerfile", "FROM x\nCOPY src/a.py /a.py\n"),
-        ("tox.ini", "commands = ../c.sh /.git/config ./.flow/x.sh https://a.example/*/x"),
+        ("tox.ini", "commands = ../c.sh /.git/config ./.flow/runs/x.sh https://a.example/*/x"),
     ],
 )
 def test_what_is_the_work_or_lies_elsewhere_is_not_named(path: str, text: str) -> None:
