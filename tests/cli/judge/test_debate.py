@@ -247,7 +247,7 @@ def test_without_a_consensus_it_is_said_who_is_near_whom(
         f"  - lowest: Judge 1, 2/5, on `{FIRST}`",
     ):
         assert line in lines, line
-    agreed = debate(place, "--task", "another", "--mode", "vote", "--json").json
+    agreed = debate(place, "--mode", "vote", "--judges", "1", "--json").json
     assert agreed["analysis"] is None
 
 
@@ -779,13 +779,13 @@ def test_a_forged_report_that_agrees_with_itself_is_not_gone_on_with(
 def test_two_debates_at_once_on_one_solution(place: GitRepo, judges: DebateJudges) -> None:
     """Each judge waits for what comes only when all of them wait."""
     judges.says({"assess": {"reply": says(4, 4), "wait": "go"}})
-    one = start(place, *words("--json"))
-    for number in (1, 2, 3):
+    one = start(place, *words("--judges", "2", "--json"))
+    for number in (1, 2):
         wait_for(judges.folder / f"waiting-{number}")
-    for number in (1, 2, 3):
+    for number in (1, 2):
         (judges.folder / f"waiting-{number}").unlink()
-    other = start(place, *words("--json"))
-    for number in (1, 2, 3):
+    other = start(place, *words("--judges", "2", "--json"))
+    for number in (1, 2):
         wait_for(judges.folder / f"waiting-{number}")
     (judges.folder / "go").touch()
     found = []
@@ -794,7 +794,7 @@ def test_two_debates_at_once_on_one_solution(place: GitRepo, judges: DebateJudge
         assert process.returncode == 0, err
         found.append(json.loads(out)["reports"])
     assert not set(found[0]) & set(found[1])
-    assert len(judges.calls) == 12
+    assert len(judges.calls) == 8
     assert all(text.count("Done by Judge") == 1 for text in reports(place).values())
 
 

@@ -386,20 +386,14 @@ def test_so_does_the_first_judge_of_a_scorecard(
     assert program.prompts == []
 
 
-@pytest.mark.parametrize(
-    "step",
-    [{"exit": 1}, {"reply": {"dimensions": {}}}],
-    ids=["fails", "no dimensions"],
-)
-def test_a_judge_without_a_usable_answer(
-    step: dict[str, Any], repo: GitRepo, home: Path, program: GoalJudge
-) -> None:
-    program.says(step)
+def test_a_judge_without_a_usable_answer(repo: GitRepo, home: Path, program: GoalJudge) -> None:
     create(repo, SCORE)
     ran(repo, home)
-    done = evaluate(repo)
-    assert (done.json["verdict"], done.status, done.json["confidence"]) == (*PERSON, 0.0), done
-    assert made(repo, ".flow/scores/*") == []
+    for step in ({"exit": 1}, {"reply": {"dimensions": {}}}):
+        program.says(step)
+        done = evaluate(repo)
+        assert (done.json["verdict"], done.status, done.json["confidence"]) == (*PERSON, 0.0), done
+        assert made(repo, ".flow/scores/*") == []
 
 
 # --- a debate -------------------------------------------------------------------------------------
