@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def work(repo: GitRepo) -> GitRepo:
     scene.start(repo)
-    creating.create_goal(here(repo), TEXT, "goal.yaml", as_draft=False, base=None, source="a test")
+    repo.write("../goal.yaml", TEXT)
+    scene.create_from(repo, "../goal.yaml")
     return repo
 
 

@@ -13,13 +13,13 @@ import pytest
 from flow.adapters.git import run as git_run
 from flow.adapters.setup import doctor_disk
 from flow.core.text.shell_quote import shell_argument
-from tests.support import ROOT, scene
-from tests.support.scene import ended, flow, step
+from tests.support import ROOT, GitRepo, scene
+from tests.support.scene import ended, flow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support import GitRepo
+    from tests.support.made_once.stage import Stage
 
 HOOK = ".git/hooks/pre-push"
 
@@ -35,13 +35,17 @@ def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ready(repo: GitRepo) -> GitRepo:
+def ready(stage: Stage) -> GitRepo:
     """A repository that is set up, with the hook before a push."""
-    scene.start(repo)
-    done = step(repo, "init", "--host", "claude", "--git-hook", "pre-push")
-    assert done.status == 0, done
-    assert step(repo, "doctor").status == 0
-    return repo
+
+    def make() -> None:
+        repo = scene.start(GitRepo.init(stage.repo.path))
+        done = flow(repo, "init", "--host", "claude", "--git-hook", "pre-push")
+        assert done.status == 0, done
+        assert flow(repo, "doctor").status == 0
+
+    stage.begin(make)
+    return stage.repo
 
 
 def findings(repo: GitRepo, *words: str, status: int = 1) -> list[dict[str, Any]]:
@@ -160,9 +164,9 @@ def scene_met(repo: GitRepo) -> GitRepo:
     return repo
 
 
-def test_modes_of_the_state_folder_are_mended(ready: GitRepo, home: Path) -> None:
+def test_modes_of_the_state_folder_are_mended(ready: GitRepo, stage: Stage) -> None:
     scene.create(ready)
-    trust = home / "flow-state/goal-trust.jsonl"
+    trust = stage.own / "goal-trust.jsonl"
     trust.chmod(0o640)
     (finding,) = findings(ready)
     assert finding["fixable"]

@@ -26,7 +26,8 @@ def cloned(repo: GitRepo, tmp_path: Path) -> GitRepo:
     scene.start(repo)
     run(["git", "init", "-q", "--bare", tmp_path / "remote.git"], cwd=tmp_path)
     repo.git("remote", "add", "origin", str(tmp_path / "remote.git"))
-    install(repo)
+    done = scene.step(repo, "init", "--git-hook", "pre-push", "--json")
+    assert done.status == 0, done
     return repo
 
 
