@@ -155,7 +155,7 @@ def test_at_a_terminal_nothing_is_asked_where_nothing_is_weakened(work: GitRepo)
 
 def test_results_of_what_did_not_change_stay_and_others_go(work: GitRepo) -> None:
     scene.meet(work)
-    assert flow(work, "goal", "evaluate", "greet").status == 0
+    assert scene.step(work, "goal", "evaluate", "greet").status == 0
     live = scene.goal_file(work)
     run = scene.run_dir(work).name
     said = TEXT.replace("text: is there", "text: is there, whole  # new")
@@ -348,7 +348,7 @@ def test_open_trust_compares_with_the_file(repo: GitRepo, home: Path) -> None:
 
 def test_trusting_a_change_by_hand_puts_it_on_the_record(work: GitRepo) -> None:
     scene.meet(work)
-    assert flow(work, "goal", "evaluate", "greet").status == 0
+    assert scene.step(work, "goal", "evaluate", "greet").status == 0
     before = flow(work, "trust", "check", "greet", "--json").json["digest"]
     by_hand(work, "grep -q please src/greet.txt", "grep -qi please src/greet.txt")
     shown = flow(work, "trust", "record", "greet")
@@ -410,7 +410,7 @@ def test_an_amended_criterion_is_left_out_of_the_delta_once(work: GitRepo) -> No
 
 def test_a_dropped_criterion_is_no_regression(work: GitRepo) -> None:
     scene.meet(work)
-    assert flow(work, "goal", "evaluate", "greet").status == 0
+    assert scene.step(work, "goal", "evaluate", "greet").status == 0
     start, end = TEXT.index("    - id: AC2"), TEXT.index("constraints:")
     assert amend(work, TEXT[:start] + TEXT[end:], "--yes").status == 0
     done = flow(work, "goal", "evaluate", "greet", "--json")
@@ -419,7 +419,7 @@ def test_a_dropped_criterion_is_no_regression(work: GitRepo) -> None:
 
 def test_an_added_criterion_is_no_progress(work: GitRepo) -> None:
     scene.meet(work)
-    assert flow(work, "goal", "evaluate", "greet").status == 0
+    assert scene.step(work, "goal", "evaluate", "greet").status == 0
     assert amend(work, STRONGER).status == 0
     done = flow(work, "goal", "evaluate", "greet", "--json")
     assert (done.status, done.json["delta"]) == (0, "unchanged")

@@ -10,7 +10,16 @@ import yaml
 
 from tests.support.goal_judge import GoalJudge, reply
 from tests.support.judges.rubric_replies import reply as by_rubric
-from tests.support.scene import at_terminal, create_from, flow, meet, run_dir, start, status
+from tests.support.scene import (
+    at_terminal,
+    create_from,
+    flow,
+    meet,
+    run_dir,
+    start,
+    status,
+    step,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +156,7 @@ def labels(repo: GitRepo) -> list[tuple[str, bool, bool, str]]:
 def proposed(repo: GitRepo, judge: GoalJudge) -> str:
     create(repo)
     judge.answers(PASS, GOOD)
-    done = evaluate(repo)
+    done = step(repo, "goal", "evaluate", "greet", "--json")
     assert done.status == 0, done
     return str(done.json["proposed_transition"]["proposal_id"])
 
