@@ -42,7 +42,8 @@ SOLUTION = "# Notes\n\nThe list is complete.\n"
 FOUND = "The list is complete."
 SCORE = "scorecard: {skill: notes, min_grade: B}"
 TEXT = "scorecard: {skill: notes, file: src/run.md, min_grade: B}"
-DEBATE = 'debate: {solution: "src/notes.md", task: write the notes, criteria: "clear:1", rounds: 1}'
+_NOTES = '"src/notes.md", task: write the notes, criteria: "clear:1", rounds: 1, judges: 2'
+DEBATE = f"debate: {{solution: {_NOTES}}}"
 
 
 @pytest.fixture
@@ -188,7 +189,7 @@ def test_whoever_watches_is_told_who_is_asked_what(
     done = scene.flow(repo, "goal", "evaluate", "greet", "--no-input")
     assert done.status == 0, done
     assert "achieved, as proposed" in done.stdout.splitlines()[0]
-    name = "3 judges: AC2, debate" if way == DEBATE else "command: AC2, scorecard"
+    name = "2 judges: AC2, debate" if way == DEBATE else "command: AC2, scorecard"
     assert f"[judge] asks {name}\n" in done.stderr
 
 
@@ -407,7 +408,7 @@ HEARD: dict[str, tuple[str, dict[str, Any], tuple[str, int], float]] = {
         0.0,
     ),
     "a vote with one absent": (
-        DEBATE.replace("}", ", mode: vote}"),
+        DEBATE.replace("judges: 2", "judges: 3, mode: vote"),
         {"assess": mark(4), "2/assess": {"exit": 1}},
         DONE,
         0.6667,
@@ -513,7 +514,7 @@ def test_ballots_cards_and_debates_share_one_budget(
     step = {"reply": mark(4), "usage": {"cost_usd": 0.01}}
     card = {"reply": card_of(8.0, QUOTE), "usage": {"cost_usd": 0.02}}
     judges.says({"assess": step, "verify": step, "other": card})
-    create(repo, f"{DEBATE.replace('}', ', judges: 2}')}, {TEXT}")
+    create(repo, f"{DEBATE}, {TEXT}")
     path = home / ".claude/settings.flow.json"
     document = json.loads(path.read_text())
     for most, expected in ((0.06, DONE), (0.05, PERSON)):
@@ -684,11 +685,11 @@ def test_reports_and_cards_are_no_change_of_the_goals(
     assert baseline["reports_dir"] == "docs/reports"
     done = evaluate(repo)
     assert (done.json["verdict"], done.json["path_violations"]) == ("achieved", []), done
-    assert len(made(repo, "docs/reports/*.md")) == 3
+    assert len(made(repo, "docs/reports/*.md")) == 2
     mine(home, {})
     done = evaluate(repo)  # what the settings say now opens and closes nothing
     assert (done.json["verdict"], done.json["path_violations"]) == ("achieved", []), done
-    assert len(made(repo, "docs/reports/*.md")) == 6
+    assert len(made(repo, "docs/reports/*.md")) == 4
     assert made(repo, ".specs/reports/*") == []
 
 
@@ -738,6 +739,6 @@ def test_a_clone_without_the_run_takes_the_usual_folders(
     create(repo, DEBATE, **{".claude/settings.flow.json": json.dumps(OTHER)})
     (scene_dir(repo) / "baseline.json").unlink()
     done = evaluate(repo)
-    assert len(made(repo, ".specs/reports/*.md")) == 3
+    assert len(made(repo, ".specs/reports/*.md")) == 2
     assert made(repo, "docs/reports/*") == []
     assert done.json["path_violations"] == []
