@@ -435,8 +435,9 @@ def test_another_run_keeps_its_own_folder(work: GitRepo) -> None:
     assert flow(work, "goal", "confirm", "greet", "--proposal", proposal(done)).status == 0
 
 
-@pytest.mark.parametrize("target", ["another goal", "an earlier sidecar"])
-@pytest.mark.parametrize("pays_for", [64, 1])
+@pytest.mark.parametrize(
+    ("target", "pays_for"), [("another goal", 64), ("another goal", 1), ("an earlier sidecar", 1)]
+)
 def test_a_command_that_writes_to_one_of_many_files_of_flows_own_has_failed(
     repo: GitRepo, monkeypatch: pytest.MonkeyPatch, target: str, pays_for: int
 ) -> None:
