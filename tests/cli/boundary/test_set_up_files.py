@@ -47,11 +47,11 @@ def put(repo: GitRepo, rel: str = PROJECT, **goals: Any) -> None:
 
 
 def test_init_after_create_is_no_violation(repo: GitRepo) -> None:
-    """Each host after the other, and then all in a commit."""
+    """The files of each host, and then all in a commit."""
     begin(repo)
-    for host in (None, *HOSTS):
-        init(repo, *(["--host", host, "--enforcement", "block"] if host else []))
-        assert verdict(repo) == "achieved", host
+    for host in HOSTS:
+        init(repo, "--host", host, "--enforcement", "block")
+    assert outside(repo) == []
     repo.commit("set up")
     assert scene.confirm(repo).status == 0
 

@@ -145,7 +145,7 @@ def test_lines_that_pose_as_results_make_no_room(repo: GitRepo) -> None:
 
 def test_many_criteria_of_900_000_bytes(repo: GitRepo) -> None:
     """As many as there may be, or fewer with longer texts: a verdict repeats them all."""
-    count = sizes(short=150, long=1000)
+    count = sizes(short=130, long=1000)
     row = BLOCK.replace("says please", "p" * (900_000 // count - 140))
     made = create(repo, text_of(900_000, row, criteria=count))
     assert made.status == 0, made.stderr
