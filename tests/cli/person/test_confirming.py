@@ -453,7 +453,7 @@ def test_a_command_that_is_evaluated_confirms_nothing(repo: GitRepo) -> None:
     first = flow(repo, "goal", "evaluate", "greet", "--json")
     proposal = first.json["proposed_transition"]["proposal_id"]
     word.write_text(proposal)
-    second = scene.flow_started(repo, "goal", "evaluate", "greet", "--json")
+    second = flow(repo, "goal", "evaluate", "greet", "--json")
     assert scene.status(repo) == "active"
     assert second.json["verdict"] == "achieved"
     done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
@@ -466,6 +466,6 @@ def test_a_command_that_is_evaluated_approves_nothing(repo: GitRepo) -> None:
     repo.write("src/check.sh", f"{ROOT}/bin/flow {approve}\nexit 0\n")
     more = ("--fuzzy", "AC2: nice", "--evidence", "AC2: src/greet.txt")
     scene.create(repo, "greet", *more, criterion="AC1: x :: sh src/check.sh")
-    scene.flow_started(repo, "goal", "evaluate", "greet", "--json")
+    flow(repo, "goal", "evaluate", "greet", "--json")
     assert "Boss" not in flow(repo, "goal", "status", "greet").stdout
     assert flow(repo, *approve.split()).status == 0
