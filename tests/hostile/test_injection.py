@@ -257,13 +257,13 @@ def test_there_are_enough_attempts() -> None:
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_no_attempt_reaches_a_judge_that_obeys(attempt: str, place: Any) -> None:
-    made = place(ATTEMPTS[attempt])
-    verdict = made.evaluate()
-    (judge,) = made.panel
-    assert len(judge.questions) == 1
-    assert verdict.verdict == "not_achieved", judge.questions[0].prompt[-6000:]
+def test_no_attempt_reaches_a_judge_that_obeys(place: Any) -> None:
+    for attempt, text in ATTEMPTS.items():
+        made = place(text)
+        verdict = made.evaluate()
+        (judge,) = made.panel
+        assert len(judge.questions) == 1, attempt
+        assert verdict.verdict == "not_achieved", (attempt, judge.questions[0].prompt[-6000:])
 
 
 def test_the_judge_obeys_what_stands_outside() -> None:
@@ -301,14 +301,13 @@ def test_a_weaker_fence_would_have_been_broken(attempt: str) -> None:
     assert WORD in text[found.start() :] or attempt == "an unfinished fence at the end"
 
 
-@pytest.mark.parametrize("attempt", [name for name in ATTEMPTS if name != "in the middle of much"])
-def test_each_attempt_is_reported(attempt: str) -> None:
-    made = fence(FencedPart("evidence AC2.1: file", ATTEMPTS[attempt], "docs/evil.md"), "ab" * 16)
-    assert made.reports
-    assert all(
-        report.startswith("evidence AC2.1: file (docs/evil.md): ") for report in made.reports
-    )
-    assert all(report.isprintable() for report in made.reports)
+def test_each_attempt_is_reported() -> None:
+    for attempt, text in ATTEMPTS.items():
+        made = fence(FencedPart("evidence AC2.1: file", text, "docs/evil.md"), "ab" * 16)
+        assert made.reports or attempt == "in the middle of much", attempt
+        for report in made.reports:
+            assert report.startswith("evidence AC2.1: file (docs/evil.md): "), attempt
+            assert report.isprintable(), attempt
 
 
 @pytest.mark.parametrize("place", [in_a_file, in_a_changed_file])
@@ -320,21 +319,20 @@ def test_what_was_neutralised_is_in_the_verdict(attempt: str, place: Any) -> Non
     assert all(warning.isprintable() for warning in verdict.warnings)
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_a_judges_words_carry_no_attempt_on(attempt: str) -> None:
+def test_a_judges_words_carry_no_attempt_on() -> None:
     """What it says goes into the next prompt and onto terminals (HAZARD G91)."""
-    made = court()
-    text = ATTEMPTS[attempt]
-    words = reply(
-        "not_achieved", {**row("AC2", "fail"), "reason": text}, reason=text, next_step_hint=text
-    )
-    made.panel = (FakeJudge("parrot", words),)
-    verdict = made.evaluate()
-    rows = [result.reason for result in verdict.criterion_results]
-    for said_text in (verdict.reason, verdict.next_step_hint, *rows):
-        assert said_text.isprintable()
-        assert not re.search(r"[<>|＜＞]\s*[<|]|\[/?INST\]|<\w", said_text)
-    assert verdict.next_step_hint.startswith('judge: "')
+    for attempt, text in ATTEMPTS.items():
+        made = court()
+        words = reply(
+            "not_achieved", {**row("AC2", "fail"), "reason": text}, reason=text, next_step_hint=text
+        )
+        made.panel = (FakeJudge("parrot", words),)
+        verdict = made.evaluate()
+        rows = [result.reason for result in verdict.criterion_results]
+        for said_text in (verdict.reason, verdict.next_step_hint, *rows):
+            assert said_text.isprintable(), attempt
+            assert not re.search(r"[<>|＜＞]\s*[<|]|\[/?INST\]|<\w", said_text), attempt
+        assert verdict.next_step_hint.startswith('judge: "'), attempt
 
 
 # --- the real thing -------------------------------------------------------------------------------
