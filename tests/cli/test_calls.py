@@ -416,70 +416,66 @@ def test_what_was_meant_is_named_across_groups(
     assert f"; did you mean {meant}?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"),
-    [
-        (["goal", "evaluate", "--ouput", "all"], "--output"),
-        (["goal", "list", "--status", "actve"], "active"),
-        (["goal", "evaluate", "--onyl=AC1"], "--only"),
-        (["evidence", "export", "--ouput", "f"], "--output"),
-        (["goal", "evaluate", "--trigger", "manul"], "manual"),
-        (["evidence", "export", "--format", "dsee"], "dsse"),
-        (["init", "--host", "cloud"], "claude"),
-        (["schema", "goall"], "goal"),
-        (["goal", "status", "geet"], "greet"),
-        (["trust", "check", "greeet"], "greet"),
-        (["evidence", "list", "gret"], "greet"),
-        (["evidence", "verify", "gret"], "greet"),
-        (["evidence", "head", "gret"], "greet"),
-        (["goal", "evaluate", "--only", "ac1"], "AC1"),
-        (["goal", "evaluate", "--only", "A1"], "AC1"),
-        (["goal", "approve", "A2", "--note", "n"], "AC2"),
-        (["goal", "approve", "protekted", "--note", "n"], "protected"),
-        (["evidence", "import", "report.xml", "--proves", "C1"], "AC1"),
-        (["evidence", "show", "evidence-ac1-evol-1"], "evidence-ac1-eval-1"),
-        (["judge", "run", "--rubric", "documentaion", "--subject", "src/greet.txt"],
-         "documentation"),
-        (["judge", "run", "--rubric", "Securty", "--subject", "src/greet.txt"], "security"),
-        (["judge", "scorecard", "--rubric", "reserch", "--file", "src/greet.txt"], "research"),
-        (["config", "get", "stopHokEnforcement"], "flow.goals.stopHookEnforcement"),
-        (["config", "set", "Jobs", "2"], "flow.goals.jobs"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+MEANT = (
+    (["goal", "evaluate", "--ouput", "all"], "--output"),
+    (["goal", "list", "--status", "actve"], "active"),
+    (["goal", "evaluate", "--onyl=AC1"], "--only"),
+    (["evidence", "export", "--ouput", "f"], "--output"),
+    (["goal", "evaluate", "--trigger", "manul"], "manual"),
+    (["evidence", "export", "--format", "dsee"], "dsse"),
+    (["init", "--host", "cloud"], "claude"),
+    (["schema", "goall"], "goal"),
+    (["goal", "status", "geet"], "greet"),
+    (["trust", "check", "greeet"], "greet"),
+    (["evidence", "list", "gret"], "greet"),
+    (["evidence", "verify", "gret"], "greet"),
+    (["evidence", "head", "gret"], "greet"),
+    (["goal", "evaluate", "--only", "ac1"], "AC1"),
+    (["goal", "evaluate", "--only", "A1"], "AC1"),
+    (["goal", "approve", "A2", "--note", "n"], "AC2"),
+    (["goal", "approve", "protekted", "--note", "n"], "protected"),
+    (["evidence", "import", "report.xml", "--proves", "C1"], "AC1"),
+    (["evidence", "show", "evidence-ac1-evol-1"], "evidence-ac1-eval-1"),
+    (["judge", "run", "--rubric", "documentaion", "--subject", "src/greet.txt"],
+     "documentation"),
+    (["judge", "run", "--rubric", "Securty", "--subject", "src/greet.txt"], "security"),
+    (["judge", "scorecard", "--rubric", "reserch", "--file", "src/greet.txt"], "research"),
+    (["config", "get", "stopHokEnforcement"], "flow.goals.stopHookEnforcement"),
+    (["config", "set", "Jobs", "2"], "flow.goals.jobs"),
 )  # fmt: skip
-def test_what_was_meant_is_named_for_every_kind_of_name(
-    words: list[str], meant: str, repo: GitRepo
-) -> None:
+
+
+@pytest.fixture
+def evaluated(repo: GitRepo) -> GitRepo:
+    """A goal with evidence; no call that is refused changes anything in it."""
     scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
-    repo.write("report.xml", '<testsuite tests="1"><testcase name="a"/></testsuite>')
-    scene.flow(repo, "goal", "evaluate", "--no-judge")
-    done = scene.flow(repo, *words)
-    assert done.status == 2
-    assert done.stderr.count("\n") == 1
-    assert f"; did you mean {meant}?" in done.stderr
-    assert f"; did you mean {meant}?" in scene.flow(repo, *words, "--json").json["error"]["message"]
+    scene.step(repo, "goal", "evaluate", "--no-judge")
+    return repo
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_what_was_meant_is_named_for_every_kind_of_name(evaluated: GitRepo) -> None:
+    evaluated.write("report.xml", '<testsuite tests="1"><testcase name="a"/></testsuite>')
+    for words, meant in MEANT:
+        done = scene.flow(evaluated, *words)
+        assert done.status == 2, words
+        assert done.stderr.count("\n") == 1
+        assert f"; did you mean {meant}?" in done.stderr
+        error = scene.flow(evaluated, *words, "--json").json["error"]
+        assert f"; did you mean {meant}?" in error["message"]
+
+
+def test_what_is_like_nothing_or_has_another_number_is_only_refused(evaluated: GitRepo) -> None:
+    for words in (
         ["goal", "evaluate", "--only", "AC3"],
         ["evidence", "show", "evidence-ac1-eval-9"],
         ["goal", "status", "zzz"],
         ["goal", "evaluate", "--zzzzzz"],
         ["schema", "zzz"],
         ["goal", "status", "x" * 64],
-    ],
-    ids=" ".join,
-)
-def test_what_is_like_nothing_or_has_another_number_is_only_refused(
-    words: list[str], repo: GitRepo
-) -> None:
-    scene.create(scene.start(repo))
-    scene.flow(repo, "goal", "evaluate", "--no-judge")
-    done = scene.flow(repo, *words)
-    assert done.status == 2
-    assert "did you mean" not in done.stderr
+    ):
+        done = scene.flow(evaluated, *words)
+        assert done.status == 2, words
+        assert "did you mean" not in done.stderr
 
 
 def test_a_word_like_no_command_is_only_refused(capsys: pytest.CaptureFixture[str]) -> None:
