@@ -46,3 +46,19 @@ def test_a_verdict_that_was_handed_in_is_called_that(
     assert "\x1b" not in shown
     assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
     assert "handed in" not in scene.flow(repo, "verdict", "show", "greet").stdout
+
+
+def test_a_turns_verdict_with_another_result_is_handed_in(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), "greet", "--criterion", "AC2: it is :: false")
+    own = scene.flow(repo, "goal", "evaluate", "greet", "--json").json
+    given = repo.path.parent / "given.json"
+    words = ("--run-id", own["run_id"], "--verdict-file", os.fspath(given))
+
+    given.write_text(json.dumps(own))
+    assert run_helper("flow-record-verdict.sh", *words, cwd=repo.path).status == 0
+    assert "handed_in" not in scene.flow(repo, "verdict", "show", "greet", "--json").json
+
+    own["criterion_results"][0] |= {"status": "pass", "outcome": "passed", "exit_code": 0}
+    given.write_text(json.dumps(own))
+    assert run_helper("flow-record-verdict.sh", *words, cwd=repo.path).status == 0
+    assert scene.flow(repo, "verdict", "show", "greet", "--json").json["handed_in"] is True

@@ -36,6 +36,8 @@ class RecordedTurn(NamedTuple):
     result: str | None = None
     reason: str = ""
     criteria: Mapping[str, CriterionTurn] = {}
+    passing: Sequence[object] | None = None
+    """The criteria that it proved; None if its event does not say."""
 
     @property
     def last_evaluation(self) -> dict[str, str] | None:
@@ -52,7 +54,8 @@ OWN_SOURCES = ("command", "evaluator-loop")
 def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bool:
     """Whether a recorded verdict was handed in: it is not the newest recorded turn's.
 
-    A verdict that ran nothing, because trust was missing, has no turn; its ``source`` decides.
+    Nor is one that says of a command that it passed where the turn's event does not. A verdict
+    that ran nothing, because trust was missing, has no turn; its ``source`` decides.
     """
     if document.get("source") not in OWN_SOURCES:
         return True
@@ -60,7 +63,13 @@ def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bo
     if rows and all(isinstance(r, dict) and r.get("outcome") == "not_executed" for r in rows):
         return False
     turn = object_of(document.get("lifecycle")).get("turns_evaluated")
-    return newest is None or (turn, document.get("verdict")) != (newest.turn, newest.verdict)
+    if newest is None or (turn, document.get("verdict")) != (newest.turn, newest.verdict):
+        return True
+    return newest.passing is not None and any(
+        row.get("criterion_id") not in newest.passing
+        for row in map(object_of, rows)
+        if (row.get("status"), row.get("outcome")) == ("pass", "passed")
+    )
 
 
 def event_fields(
@@ -95,15 +104,16 @@ def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedT
     """The turn of an event that :func:`has_turn`; only its number if the file is newer."""
     number: int = event["turn"]
     result, verdict = event.get("result"), _text_or_none(event.get("verdict"))
+    passing = items_of(event["passing"]) if "passing" in event else None
     if written_since or not isinstance(result, str):
-        return RecordedTurn(number, verdict)
+        return RecordedTurn(number, verdict, passing=passing)
     criteria = {
         str(name): CriterionTurn(row["evidence_ref"], _text_or_none(row.get("last_result")))
         for name, row in object_of(event.get("results")).items()
         if isinstance(row, dict) and isinstance(row.get("evidence_ref"), str)
     }
     at, reason = text_of(event.get("at")), text_of(event.get("reason"))
-    return RecordedTurn(number, verdict, at, result, reason, criteria)
+    return RecordedTurn(number, verdict, at, result, reason, criteria, passing)
 
 
 def _text_or_none(value: object) -> str | None:
