@@ -260,10 +260,11 @@ def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
 def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
     """The names that patterns without ``**`` match, caches left out."""
     seen = set()
+    above = list(_folders_above(top))
     for pattern in patterns:
         name = literal_name(pattern)
         if pattern.startswith(ABOVE):
-            names = _above(top, pattern)
+            names = _names_above(above, pattern)
         elif name is not None:
             names = [name]
         elif "**" in pattern or pattern.endswith("/"):
@@ -276,11 +277,19 @@ def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
                 yield one
 
 
-def _above(top: str, pattern: str) -> list[str]:
-    """The files of a name in the folders above the checkout."""
-    levels = os.path.realpath(top).count(os.sep)
-    names = (ABOVE * level + pattern for level in range(levels))
-    return [name for name in names if os.path.isfile(os.path.join(top, name))]
+def _folders_above(top: str) -> Iterator[tuple[str, str]]:
+    """The folders above the checkout, each with the way there and with its own path."""
+    way, folder = "", os.path.realpath(top)
+    while folder != os.sep:
+        way, folder = way + ABOVE, os.path.dirname(folder)
+        yield way, folder.rstrip(os.sep) + os.sep
+
+
+def _names_above(above: Sequence[tuple[str, str]], pattern: str) -> list[str]:
+    """The files of one name in the folders above; few are there, so that is asked first."""
+    name = pattern[len(ABOVE) :]
+    there = ((way, folder) for way, folder in above if os.access(folder + name, os.F_OK))
+    return [way + name for way, folder in there if os.path.isfile(folder + name)]
 
 
 def _expanded(top: str, pattern: str) -> list[str]:
