@@ -30,7 +30,7 @@ from flow.core.layout import written_by_flow
 from flow.core.masked_exit.programs import FILTERS
 from flow.core.masked_exit.shell import commands, fed_programs
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING, Any, Literal
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -260,7 +260,7 @@ def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
 def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
     """The names that patterns without ``**`` match, caches left out."""
     seen = set()
-    above = list(_folders_above(top))
+    above = list(_folders_above(top)) if any(p.startswith(ABOVE) for p in patterns) else []
     for pattern in patterns:
         name = literal_name(pattern)
         if pattern.startswith(ABOVE):
@@ -277,19 +277,36 @@ def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
                 yield one
 
 
-def _folders_above(top: str) -> Iterator[tuple[str, str]]:
-    """The folders above the checkout, each with the way there and with its own path."""
+class _FolderAbove(NamedTuple):
+    """A folder above the checkout: the way there, its path, and the names in it."""
+
+    way: str
+    path: str
+    names: frozenset[str] | None
+    """None if it cannot be listed."""
+
+
+def _folders_above(top: str) -> Iterator[_FolderAbove]:
     way, folder = "", os.path.realpath(top)
     while folder != os.sep:
         way, folder = way + ABOVE, os.path.dirname(folder)
-        yield way, folder.rstrip(os.sep) + os.sep
+        try:
+            names = frozenset(os.listdir(folder))
+        except OSError:
+            names = None
+        yield _FolderAbove(way, folder, names)
 
 
-def _names_above(above: Sequence[tuple[str, str]], pattern: str) -> list[str]:
-    """The files of one name in the folders above; few are there, so that is asked first."""
+def _names_above(above: Sequence[_FolderAbove], pattern: str) -> list[str]:
+    """The files of one name in the folders above."""
     name = pattern[len(ABOVE) :]
-    there = ((way, folder) for way, folder in above if os.access(folder + name, os.F_OK))
-    return [way + name for way, folder in there if os.path.isfile(folder + name)]
+    first = name.partition("/")[0]
+    return [
+        folder.way + name
+        for folder in above
+        if (folder.names is None or first in folder.names)
+        and os.path.isfile(os.path.join(folder.path, name))
+    ]
 
 
 def _expanded(top: str, pattern: str) -> list[str]:
