@@ -144,10 +144,10 @@ def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def untranslated(env: MutableMapping[str, str]) -> list[str]:
-    """Let programs print the messages of their sources, whatever language the user reads.
+    """Make programs print untranslated messages; returns the names of removed variables.
 
-    That make ran nothing is known by its words alone. All else of a locale (characters, order,
-    figures) stays. Returns the names that were removed.
+    A make that ran nothing is recognised by its words. The rest of the locale (characters, order,
+    figures) stays.
     """
     locale = env.get("LC_ALL") or env.get("LC_MESSAGES") or env.get("LANG") or "C"
     language = locale.partition(".")[0].partition("_")[0]
