@@ -100,12 +100,11 @@ def record_verdict(options: Options, name: str) -> int:
     from flow.adapters.contracts.formats import parse_json
     from flow.adapters.fs import inputs
     from flow.adapters.ledger.verdicts import record_verdict
-    from flow.core.layout import VERDICT_LIMIT
 
     run_id, file = need(options, "--run-id", "--verdict-file")
     ids.run_id(run_id)
-    data = inputs.read(file, "--verdict-file", limit=VERDICT_LIMIT)
-    document = parse_json(data, file=file, limit=VERDICT_LIMIT)
+    data = inputs.read(file, "--verdict-file", limit=layout.VERDICT_LIMIT)
+    document = parse_json(data, file=file, limit=layout.VERDICT_LIMIT)
     context = Context()
     path, warnings, _ = record_verdict(context.run_record, document, run_id, None)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":

@@ -24,7 +24,7 @@ from flow.core.attribution.reading import (
 from flow.core.attribution.rules import applies, read_rules
 from flow.core.text.display import visible
 from flow.errors import ContractError, FlowError
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +40,28 @@ RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""
+
+
+class RunTrace(NamedTuple):
+    """Output and reports of a run. A report is a summary, with the file (or `output`) it is of."""
+
+    output: bytes
+    """Its end, at most ``WINDOW`` bytes, from before the output was cut."""
+    whole: bool
+    """Whether that is all of it."""
+    before: Mapping[str, Stamp]
+    """The files that may be reports, as they were before the run."""
+    written: Sequence[tuple[str, Summary]]
+    """The reports in files that it has written."""
+    named: Sequence[tuple[str, Summary]]
+    """Those of them that the criterion names."""
+    why_not_named: str
+    """Why a file that the criterion names is no report."""
+
+    def reports(self) -> list[tuple[str, Summary]]:
+        """The reports in files, and the whole output if it is one."""
+        printed = _output_report(self.output) if self.whole else None
+        return [*self.written, *([("output", printed)] if printed is not None else ())]
 
 
 class Attributor:
@@ -94,30 +116,38 @@ class Attributor:
             else {}
         )
 
-    def attribution(
+    def trace(
         self,
         check: Check,
         result: CheckResult,
         before: Mapping[str, Stamp],
         declared: Mapping[str, Stamp],
-    ) -> Attribution | None:
-        """Why a run that passed is no pass; None if it is one, or did not pass.
+    ) -> RunTrace:
+        """The output and the reports of a run, each read once.
 
         ``before`` and ``declared`` are the results of :meth:`stamps` and :meth:`declared` from
         before the run.
         """
-        if result.outcome != "passed":
-            return None
+        output = self._output_end(result)
+        named: list[tuple[str, Summary]] = []
+        why = ""
+        if check.report:
+            named, why = declared_reports.written_reports(self._top, declared, self.declared(check))
+        written = [*dict((*self._reports(before), *named)).items()]
+        return RunTrace(output, _is_whole_output(output, result), before, written, named, why)
+
+    def attribution(self, check: Check, trace: RunTrace) -> Attribution | None:
+        """Why a run that passed is no pass; None if it is one."""
         reading = self.reading(check.command)
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
-        data = self._output_end(result)
+        data = trace.output
         no_work = self._no_work(check, reading, data)
         if no_work is not None:
             return no_work
         by_words = reading.runners or reading.lists or reading.guarded
-        asked = before or check.report or by_words or self.rules()
-        builds = any("/" in words[0] or words[0] in BUILDERS for words in reading.commands)
+        asked = trace.before or check.report or by_words or self.rules()
+        builds = _builds(reading)
         if not data and not asked and not builds:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (
@@ -128,19 +158,12 @@ class Attributor:
             vacuous,
         )
 
-        whole = _is_whole_output(data, result)
-        reports = list(self._reports(before))
-        if check.report:
-            named, why = declared_reports.written_reports(self._top, declared, self.declared(check))
-            if not any(summary.failed for _, summary in named):
-                held_back = not_reported(check.report, named, why)
-                if held_back is not None:
-                    return held_back
-            reports = [*dict((*reports, *named)).items()]
-        printed = _output_report(data) if whole else None
-        if printed is not None:
-            reports.append(("output", printed))
-        ends = [data] if data or reports else self._logged(before)
+        if check.report and not any(summary.failed for _, summary in trace.named):
+            held_back = not_reported(check.report, trace.named, trace.why_not_named)
+            if held_back is not None:
+                return held_back
+        reports = trace.reports()
+        ends = [data] if data or reports else self._logged(trace.before)
         lines = [line for end in ends for line in lines_of(end)]
         failure = reported_failure(reading, all_reports(reading, lines, reports))
         if failure is not None:
@@ -148,46 +171,33 @@ class Attributor:
         return vacuous(
             reading,
             lines,
-            whole=whole,
+            whole=trace.whole,
             reports=reports,
             rules=self.rules(),
             read=self.reading,
             started=lambda: self._started(check, reading) if builds else [],
         )
 
-    def tests_ran(
-        self,
-        check: Check,
-        result: CheckResult,
-        before: Mapping[str, Stamp],
-        declared: Mapping[str, Stamp],
-    ) -> int | None:
-        """Number of tests that a run's reports show; the arguments are those of attribution."""
-        data = self._output_end(result) if result.outcome in ("passed", "failed") else b""
-        if not data and not before and not declared:
+    def tests_ran(self, check: Check, trace: RunTrace) -> int | None:
+        """Number of tests that a run's reports show; None where no runner is known to have run."""
+        if not trace.output and not trace.written:
+            return None
+        reading = self.reading(check.command)
+        if not (trace.written or reading.runners or _builds(reading)):
             return None
         from flow.core.attribution.attribute import lines_of, number_of_tests
 
-        written = self._reports(before)
-        if check.report:
-            declared_now = self.declared(check)
-            written += declared_reports.written_reports(self._top, declared, declared_now)[0]
-        reading, whole = self.reading(check.command), _is_whole_output(data, result)
-        return number_of_tests(reading, lines_of(data), [*dict(written).items()], whole=whole)
+        return number_of_tests(reading, lines_of(trace.output), trace.written, whole=trace.whole)
 
-    def shows_nothing(self, check: Check, result: CheckResult, before: Mapping[str, Stamp]) -> str:
+    def shows_nothing(self, check: Check, result: CheckResult, trace: RunTrace) -> str:
         """Why a run on the base commit that failed shows no test that failed; empty: it does."""
         from flow.adapters.attribution.programs import missing
         from flow.core.attribution.absent import shows_nothing
         from flow.core.attribution.attribute import lines_of
 
         reading = self.reading(check.command)
-        data = self._output_end(result)
-        reports = list(self._reports(before))
-        printed = _output_report(data) if _is_whole_output(data, result) else None
-        if printed is not None:
-            reports.append(("output", printed))
-        why = shows_nothing(reading, lines_of(data), result.exit_code, reports)
+        reports = trace.reports()
+        why = shows_nothing(reading, lines_of(trace.output), result.exit_code, reports)
         if why or any(summary.ran for _, summary in reports):
             return why
         folder = os.path.join(self._top, check.cwd)
@@ -293,18 +303,21 @@ def attributed(
             before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
 
         def end(check: Check, result: CheckResult) -> Callable[[], None] | None:
-            stamps, declared = before.pop(check.criterion_id)
-            attribution = attributor.attribution(check, result, stamps, declared)
-            tests = attributor.tests_ran(check, result, stamps, declared)
-            result = result._replace(tests_ran=tests)
-            if attribution is not None:
-                result = result._replace(
-                    outcome="inconclusive",
-                    reason=attribution.reason,
-                    attribution=attribution.to_document(),
-                )
-            elif on_base and result.outcome == "failed":
-                why = attributor.shows_nothing(check, result, stamps)
+            stamps = before.pop(check.criterion_id)
+            if result.outcome not in ("passed", "failed"):
+                return events.ended(check, result)
+            trace = attributor.trace(check, result, *stamps)
+            result = result._replace(tests_ran=attributor.tests_ran(check, trace))
+            if result.outcome == "passed":
+                attribution = attributor.attribution(check, trace)
+                if attribution is not None:
+                    result = result._replace(
+                        outcome="inconclusive",
+                        reason=attribution.reason,
+                        attribution=attribution.to_document(),
+                    )
+            elif on_base:
+                why = attributor.shows_nothing(check, result, trace)
                 if why:
                     reason = visible(f"not red: {why[:LONGEST_WHY]}")
                     result = result._replace(outcome="inconclusive", reason=reason)
@@ -313,6 +326,11 @@ def attributed(
         run_checks(checks, jobs=jobs, events=events._replace(started=begin, ended=end))
 
     return run
+
+
+def _builds(reading: CommandReading) -> bool:
+    """Whether it starts builders or scripts, which may run tests."""
+    return any("/" in words[0] or words[0] in BUILDERS for words in reading.commands)
 
 
 def _is_whole_output(data: bytes, result: CheckResult) -> bool:

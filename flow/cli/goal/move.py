@@ -8,6 +8,7 @@ from flow.app.judging import labelling
 from flow.app.transitions import create, moves
 from flow.app.transitions.moves import GUARDS
 from flow.app.transitions.persons_word import persons_word
+from flow.cli.goal import load
 from flow.cli.goal.confirm_dialog import (
     AGAIN,
     CONFIRM,
@@ -141,9 +142,7 @@ def _confirmed_proposal(context: Context, goal_id: str, out: Output) -> str:
             return question.proposal_id
         if answer not in AGAIN:
             raise PersonNeeded("not confirmed; nothing was changed", code="declined")
-        from flow.cli.goal import load  # few want it again
-
-        command = load("evaluate")
+        command = load("evaluate")  # few want it again
         command.run(Parser("flow goal evaluate", command).parse([goal_id, "--no-input"]), out)
         told = True
 
