@@ -48,8 +48,8 @@ SAMPLE = 1
 TURNS = ("KILL", "INT", "KILL", "ENOSPC", "KILL", "EIO", "KILL", "EACCES", "KILL", "EMFILE", "KILL")
 TURNS += ("ENOLCK", "KILL", "SHORT")
 """Whose turn it is among the trials of a sample: each fault, and a kill every other time."""
-TRIES = 3
-"""How many calls a trial of a sample may choose: a run has now and then fewer than planned."""
+TRIES = 12
+"""How many calls a trial of a sample may choose: a run often has fewer than the traced one had."""
 SMALL = ("/proposal.json", "/last-verdict.json", "/loop.json")
 STRAY_SECONDS = 60.0
 """What a killed command leaves ends by itself; how soon depends on the machine."""

@@ -51,8 +51,8 @@ def test_a_sample_has_kills_from_the_whole_run():
     jobs = [crash.Job("record", call("write", n, ""), "KILL") for n in range(1, 41)]
     jobs += [crash.Job("record", call("write", n, ""), "EIO") for n in range(1, 41)]
     chosen = crash.sample(jobs, ["KILL", "EIO", "KILL", "ENOLCK", "KILL"], random.Random(1))
-    kills = [{job.call.number // 14 for job in tries} for tries in chosen[:3]]
-    assert kills == [{0}, {1}, {2}]
+    first, second, third = ({job.call.number for job in tries} for tries in chosen[:3])
+    assert max(first) < min(second) <= max(second) < min(third)
     assert {job.fault for job in chosen[3]} == {"EIO"}
     assert len(chosen) == 5  # one for the fault that fits no call, too
 
