@@ -195,7 +195,11 @@ class Walk:
 
         The way to the top level is looked up once.
         """
-        top = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            top = os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            self._unreadable(b"", error)
+            return []
         odd: list[bytes] = []
         own, ahead = [b""], list[bytes]()
         try:

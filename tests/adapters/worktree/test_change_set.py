@@ -1153,6 +1153,24 @@ def test_unreadable_file_is_inconclusive(box: GitBox, monkeypatch: pytest.Monkey
     assert "src/app.py cannot be read: Permission denied" in report.problems
 
 
+def test_a_top_level_that_cannot_be_opened_is_inconclusive(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box.pin()
+    box.write("src/app.py", "new\n")
+    real = os.open
+
+    def refuse(path: object, flags: int, *args: object, **more: object) -> int:
+        if flags & os.O_DIRECTORY and os.fsdecode(path) == f"{box.top}/":
+            raise OSError(24, "Too many open files", path)
+        return real(path, flags, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", refuse)
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "the top level cannot be read: Too many open files" in report.problems
+
+
 def test_a_lock_that_goes_away_is_waited_for(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
     box.pin()
     lock = box.top / ".git" / "index.lock"
