@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from flow.adapters.contracts import schemas
 from flow.adapters.fs import files
@@ -11,6 +12,7 @@ from flow.adapters.setup.file_edits import EXCLUDE
 from flow.core import layout
 from flow.core.layout import SCHEMA
 from flow.errors import FlowError, GitError, RefusedError
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.find import Repo
 
-"""A copy, since an installation's path belongs to one machine."""
 IGNORED = f"{layout.RUNS}/"
 """The line of ``.gitignore`` that ``flow init`` adds."""
 OWN_IGNORE = f"{layout.RUNS}/.gitignore"
@@ -68,10 +69,23 @@ def ignores_runs(repo: Repo) -> bool:
     The user's own ``core.excludesFile`` does not count: others work here, too. Starts git; if that
     cannot answer, the rules' text counts.
     """
+    rules = [
+        os.path.join(repo.top, name) for name in (".gitignore", ".flow/.gitignore", OWN_IGNORE)
+    ]
+    rules += [os.path.join(repo.common_dir, EXCLUDE)] if repo.common_dir is not None else []
+    if not any(map(_holds_git_up, rules)):
+        with suppress(GitError):
+            return bool(git(repo, "check-ignore", "--no-index", "--", _EVIDENCE, ok=(0, 1)))
+    return _seem_ignored(repo.top, repo.common_dir)
+
+
+def _holds_git_up(path: str) -> bool:
+    """Whether git would wait for the file: a pipe, a device."""
     try:
-        return bool(git(repo, "check-ignore", "--no-index", "--", _EVIDENCE, ok=(0, 1)))
-    except GitError:
-        return _seem_ignored(repo.top, repo.common_dir)
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _seem_ignored(top: str, common_dir: str | None) -> bool:
