@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from flow.app.evaluation.values import Listener, Request
 from flow.app.judging import labelling
+from flow.app.ports import Trigger
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal
+from flow.core.setting_keys import MOST_JOBS, WEEK
 from flow.errors import (
     ContractError,
     FlowError,
@@ -27,14 +29,13 @@ from flow.errors import (
     StateError,
     at_key,
 )
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, get_args
 from flow.wiring import evaluating
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.ports import Trigger
     from flow.app.transitions.closing import Closed
     from flow.core.goal.loaded import LoadedGoal
 
@@ -56,9 +57,8 @@ __all__ = [
     "load_goal",
 ]
 
-TRIGGERS = ("manual", "command", "stop-hook")
-WEEK = 7 * 24 * 3600
-"""Seconds of the longest time limit."""
+MOST_RUNS = 1000
+"""Most runs of one command in an evaluation."""
 
 
 class Checkout:
@@ -98,7 +98,7 @@ class Checkout:
 
 def _check(request: Request) -> None:
     """Raise before anything runs: a thousand runs too many would be found at the thousandth."""
-    for name, most in (("jobs", 256), ("repeat", 1000)):
+    for name, most in (("jobs", MOST_JOBS), ("repeat", MOST_RUNS)):
         number = getattr(request, name)
         if number is not None and (type(number) is not int or not 1 <= number <= most):
             raise at_key(name, number).invalid(
@@ -109,9 +109,9 @@ def _check(request: Request) -> None:
         raise at_key("timeout_seconds", seconds).invalid(
             f"{seconds!r:.60} is not a time limit", f"give seconds, more than 0, at most {WEEK}"
         )
-    if request.trigger not in TRIGGERS:
+    if request.trigger not in get_args(Trigger):
         raise at_key("trigger", request.trigger).invalid(
-            f"{request.trigger!r:.60} is no trigger", f"one of {', '.join(TRIGGERS)}"
+            f"{request.trigger!r:.60} is no trigger", f"one of {', '.join(get_args(Trigger))}"
         )
 
 

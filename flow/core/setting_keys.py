@@ -16,7 +16,10 @@ Backend = Literal["claude", "anthropic", "openai", "command"]
 ENFORCEMENT: tuple[StopHookEnforcement, ...] = get_args(StopHookEnforcement)
 """The values of ``stopHookEnforcement``, the laxest first."""
 
-_WEEK = 7 * 24 * 3600
+WEEK = 7 * 24 * 3600
+"""Seconds of the longest time limit."""
+MOST_JOBS = 256
+"""Most commands that run at once."""
 
 
 class ValueKind(NamedTuple):
@@ -166,18 +169,24 @@ _TABLE = (
         "true: an agent's shell, too, may say by `--trust-digest` which contract is meant.",
         "own",
     ),
-    Key(f"{GOALS}.jobs", "jobs", _whole_number(256), "How many commands run at once.", "pinned"),
+    Key(
+        f"{GOALS}.jobs",
+        "jobs",
+        _whole_number(MOST_JOBS),
+        "How many commands run at once.",
+        "pinned",
+    ),
     Key(
         f"{GOALS}.commandTimeoutSeconds",
         "command_timeout_seconds",
-        _seconds(_WEEK),
+        _seconds(WEEK),
         "Seconds that one command may take, unless its criterion says otherwise.",
         "pinned",
     ),
     Key(
         f"{GOALS}.hookTimeoutSeconds",
         "hook_timeout_seconds",
-        _seconds(_WEEK),
+        _seconds(WEEK),
         "Seconds that the Stop hook may take. Your agent's own limit (330 in `hooks.json`) must "
         "be longer.",
         "pinned",

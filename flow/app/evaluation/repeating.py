@@ -116,9 +116,7 @@ class Repeats:
             return row
         outcome = "flaky" if earlier.flaky else earlier.outcome
         runs = len(self._runs[row.criterion_id])
-        text = contradiction(row.outcome, outcome, earlier.evidence_id, runs)
-        body["limitations"] = [*body["limitations"], text]
-        return row._replace(limitations=(*row.limitations, text))
+        return _limited(row, body, contradiction(row.outcome, outcome, earlier.evidence_id, runs))
 
     def _counted(self, row: Measurement, body: dict[str, Any]) -> Measurement:
         """The row with a limitation where more tests ran before."""
@@ -130,16 +128,19 @@ class Repeats:
         if ran is None or ran < most.number:
             body["tests"] = {**tests, **most.to_document()}
         text = most.limitation(ran) if row.outcome == "passed" else ""
-        if not text:
-            return row
-        body["limitations"] = [*body["limitations"], text]
-        return row._replace(limitations=(*row.limitations, text))
+        return _limited(row, body, text) if text else row
 
     def _needed(self, criterion_id: str) -> int:
         earlier = self._earlier.get(criterion_id)
         if earlier is None or not earlier.doubtful:
             return self._times
         return max(self._times, earlier.runs, 2)
+
+
+def _limited(row: Measurement, body: dict[str, Any], text: str) -> Measurement:
+    """The row with one more limitation, which its sidecar's ``body`` gets, too."""
+    body["limitations"] = [*body["limitations"], text]
+    return row._replace(limitations=(*row.limitations, text))
 
 
 def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> EarlierResult | None:
