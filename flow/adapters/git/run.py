@@ -182,19 +182,20 @@ def _in_a_checkout(folder: str) -> bool:
 
 def _run(
     args: tuple[str, ...],
-    cwd: str,
+    folder: str,
     stdin: bytes | None,
     *,
     config: bool = True,
     timeout: float = TIME_LIMIT,
     limit: int = OUTPUT_LIMIT,
 ) -> tuple[int, bytes, bytes]:
+    """Run git in ``folder``, an absolute path: git goes there, since a start elsewhere forks."""
     from flow.adapters.process.tool import run_tool
 
     options = [part for setting in CONFIG for part in ("-c", setting)] if config else []
     result = run_tool(
-        ("git", "--no-pager", *options, *args),
-        cwd=cwd,
+        ("git", "-C", folder, "--no-pager", *options, *args),
+        cwd=None,
         env=environment(config=config),
         stdin=stdin,
         timeout=timeout,

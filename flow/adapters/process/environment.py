@@ -89,7 +89,7 @@ def find_program(name: str, path: str | None, *, outside: str | None = None) -> 
     return None
 
 
-def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Program | None:
+def locate(argv: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> Program | None:
     """The program that ``argv`` names, by its path or in ``env``'s PATH; None if there is none."""
     path = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
     return None if path is None else Program(path, list(argv), env, cwd)

@@ -41,7 +41,7 @@ class ToolResult(NamedTuple):
 def run_tool(
     argv: Sequence[str],
     *,
-    cwd: str,
+    cwd: str | None,
     env: Mapping[str, str],
     stdin: bytes | None = None,
     timeout: float = 60,
@@ -50,10 +50,10 @@ def run_tool(
     """Run a program to its end and return its output.
 
     ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH, never in the
-    working directory. ``stdin`` None is ``/dev/null``. ``timeout`` is in seconds, ``limit`` in
-    bytes of standard output (standard error keeps its first MiB). The program gets a session of its
-    own and none of Flow's descriptors, and is ended with its process group when it takes too long
-    or Flow is interrupted. Raises no errors of its own.
+    working directory. ``cwd`` None is the present one, ``stdin`` None is ``/dev/null``. ``timeout``
+    is in seconds, ``limit`` in bytes of standard output (standard error keeps its first MiB). The
+    program gets a session of its own and none of Flow's descriptors, and is ended with its process
+    group when it takes too long or Flow is interrupted. Raises no errors of its own.
     """
     program = locate(argv, cwd, env)
     if program is None:
