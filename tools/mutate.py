@@ -224,9 +224,13 @@ class Collected:
         if self.failed:
             sys.exit(f"fails without any change: {', '.join(self.failed)}")
         print(f"{len(items)} tests, {sum(self.seconds.values()):.0f} s")
+        gc.unfreeze()  # what ``tests/conftest.py`` has kept from the collector, it does not list
         live = _live_functions(set(self.files))
+        if not live:
+            sys.exit("no function of these modules is there to be changed")
         pool = Pool(self.jobs, self.tell)
         gc.freeze()
+        self._see_that_they_pass_unchanged(items)
         for mutant in self.mutants:
             lines = range(mutant.site.lines[0], mutant.site.lines[1] + 1)
             places = [(mutant.module, line) for line in lines]
@@ -246,21 +250,46 @@ class Collected:
         following = items[number + 1] if number + 1 < len(items) else None
         items[number].config.hook.pytest_runtest_protocol(item=items[number], nextitem=following)
 
+    def _see_that_they_pass_unchanged(self, items: Sequence[Any]) -> None:
+        """One test of each file, in a fork: where that alone fails, all would count as killed."""
+        quickest: dict[Path, int] = {}
+        for number in sorted(self.seconds, key=self.seconds.__getitem__):
+            quickest.setdefault(items[number].path, number)
+        sys.stdout.flush()
+        pid = os.fork()
+        if not pid:
+            status = 1
+            try:
+                _confine()
+                with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+                    self._run_in_fork(items, sorted(quickest.values()), folder)
+                status = 0
+            finally:
+                os._exit(status)
+        if os.waitpid(pid, 0)[1]:
+            sys.exit("the tests fail in a fork without any change")
+
     def _try(
         self, mutant: Mutant, items: Sequence[Any], chosen: list[int], live: Any, folder: str
     ) -> int:
-        items[0].config.pluginmanager.register(Stop())
-        items[0].config._tmp_path_factory._basetemp = Path(folder)
         mutant.site.apply()
         file = str(ROOT / mutant.module)
         for code in _codes(compile(mutant.tree, file, "exec")):
             for function in live.get((file, code.co_qualname, code.co_firstlineno), ()):
                 function.__code__ = code
+        self._run_in_fork(items, chosen, folder)
+        return 0
+
+    def _run_in_fork(self, items: Sequence[Any], chosen: Sequence[int], folder: str) -> None:
+        """Run these tests; the first failure ends the process."""
+        plugins = items[0].config.pluginmanager
+        plugins.register(Stop())
+        plugins.get_plugin(str(ROOT / "tests" / "conftest.py")).WORKER = os.getpid()
+        items[0].config._tmp_path_factory._basetemp = Path(folder)
         tests = [items[number] for number in chosen]
         for place, number in enumerate(chosen):
             signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS + 5 * self.seconds[number])
             self._run(tests, place)
-        return 0
 
 
 def _live_functions(files: set[str]) -> dict[tuple[str, str, int], list[types.FunctionType]]:
