@@ -118,7 +118,7 @@ def confirm(
 
 
 def refuse_broken(context: ClosingContext, goal_id: str) -> None:
-    """Raise :class:`StaleProposal` if the record that a proposal rests on is broken."""
+    """Raise :class:`StaleProposal` if the record that a proposal would rest on is broken."""
     run_id = context.records.goal(goal_id).goal.run_id
     broken = context.broken(run_id) if run_id is not None else ()
     if broken:

@@ -8,7 +8,7 @@ from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.ports import Approval, Artifact, CriterionUpdate, TrustingPort, status_move
 from flow.app.transitions.beside import OpenGoalsPort, refuse_beside_active
-from flow.app.transitions.closing import refuse_closed
+from flow.app.transitions.closing import refuse_broken, refuse_closed
 from flow.app.transitions.create import lint_goal
 from flow.core import layout
 from flow.core.amendment.changes import changes as contract_changes
@@ -216,7 +216,8 @@ def approve(
     :func:`to_approve` from before the question (None: there was no question). Returns the sidecar's
     path. A criterion with a command is never approved: its exit code speaks (SPEC 3, step 6). A
     goal that waited for a person goes on. Raises :class:`LockTimeout` while an evaluation of the
-    goal runs, :class:`StateError` (``moved``) if ``shown`` is out of date.
+    goal runs, :class:`StateError` (``moved``) if ``shown`` is out of date, :class:`StaleProposal`
+    on a broken record: nothing would ever be proposed from it.
     """
     context.await_evaluation(goal_id)
     path = _recorded_approval(context, goal_id, about, word, shown)
@@ -248,6 +249,8 @@ def _approvable(context: ClosingContext, loaded: LoadedGoal, about: str, now: st
     goal = loaded.goal
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, is_recorded = context.baseline(goal, run_id)
+    if about != GUARDS or is_recorded:  # with guards a baseline that was spoilt is pinned anew
+        refuse_broken(context, goal.id)
     snapshot = _snapshot_to_approve(context, goal, baseline)
     files = None
     if about == PROTECTED:

@@ -35,7 +35,6 @@ from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
     from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
@@ -170,7 +169,9 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     word = persons_word(context, args.by, args.note or "")
     goal = context.load(goal_to_act_on(context, args)).goal
     paused = context.remembered.paused(goal)
-    shown = _shown(context, goal, args.AC) if out.can_ask and not args.yes else None
+    shown = None
+    if out.can_ask and not args.yes:
+        shown = moves.to_approve(context.closing_context(), goal.id, args.AC)
     approved, files = _what_is_approved(context, goal, args.AC)
     if approved:
         out.say(approved, *files)
@@ -201,14 +202,6 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     out.result(document, approved_lines(document, out.screen))
     out.warn(warnings)
     return 0
-
-
-def _shown(context: Context, goal: Goal, about: str) -> Mapping[str, Any] | None:
-    """The state that the question is about, before it is asked; None if it will be refused."""
-    try:
-        return moves.to_approve(context.closing_context(), goal.id, about)
-    except FlowError:
-        return None
 
 
 def _what_is_approved(context: Context, goal: Goal, about: str) -> tuple[str, list[str]]:

@@ -136,6 +136,9 @@ def test_nobody_is_asked_about_what_will_be_refused(work: GitRepo) -> None:
     assert code == 2
     assert "AC1 has a verification_command; only its exit code can prove it" in said
     assert "On what grounds?" not in said
+    earlier_evidence_altered(work)
+    code, said = ended(scene.at_terminal(work, ["goal", "approve", "AC2"], columns=100))
+    assert (code, "is broken" in said, "On what grounds?" in said) == (2, True, False), said
 
 
 def changed_file(repo: GitRepo) -> None:
@@ -189,8 +192,6 @@ WITHHELD: dict[str, tuple[Callable[[GitRepo], None], str, str]] = {
     "trust": (untrusted, "not trusted", "flow trust record greet"),
     "contract": (contract_by_hand, "not trusted", "flow trust record greet"),
     "trusted contract": (trusted_again, "no fresh evidence", "flow goal evaluate greet --reuse"),
-    "evidence": (altered_evidence, "no fresh evidence", "flow goal evaluate greet --reuse"),
-    "record": (earlier_evidence_altered, "is broken", "flow goal evaluate greet --run-id NEW"),
     "failed": (failed_since, "failed: AC1", "work on AC1"),
     "guards": (a_hook, "no fresh evidence of AC1", "flow goal evaluate greet --reuse"),
 }
@@ -210,6 +211,27 @@ def test_without_fresh_proof_of_everything_there_is_no_proposal(work: GitRepo, r
     now = status(work)
     assert now["proposal"] is None
     assert now["turns_evaluated"] == turns  # what proposes nothing is no turn
+
+
+@pytest.mark.parametrize(
+    ("about", "spoil"),
+    [("AC2", altered_evidence), ("AC2", earlier_evidence_altered), ("guards", altered_evidence)],
+)
+def test_on_a_broken_record_nothing_is_approved(
+    work: GitRepo, about: str, spoil: Callable[[GitRepo], None]
+) -> None:
+    """Nothing would ever be proposed from it; a run apart from it takes the approval."""
+    spoil(work)
+    before = {path: path.read_bytes() for path in scene.run_dir(work).rglob("*") if path.is_file()}
+    done = approve(work, about)
+    error = done.json["error"]
+    assert (done.status, error["code"]) == (2, "stale_proposal"), error
+    assert "evidence-ac1-eval-1.evidence.yaml" in error["message"]
+    assert "flow goal evaluate greet --run-id NEW" in error["remedy"]
+    assert {path: path.read_bytes() for path in before} == before
+    assert status(work)["approvals"] == []
+    assert flow(work, "goal", "evaluate", "greet", "--run-id", "anew", "--no-judge").status == 4
+    assert approve(work, about).status == 0
 
 
 def test_what_another_criterion_lacks_is_said(repo: GitRepo) -> None:
