@@ -27,6 +27,7 @@ from flow.adapters.setup import (
 from flow.adapters.setup.doctor_report import DoctorReport, journal_dir
 from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
+from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.text.display import counted
 from flow.core.text.display import names as named
 from flow.core.text.shell_quote import shell_argument
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.adapters.setup.doctor_report import ExaminedCheckout
+    from flow.core.goal.model import Goal
 
 OLDEST_PYTHON = (3, 11)
 MOST_PENDING = 1000
@@ -92,8 +94,8 @@ def _examine_flow(
     if os.path.isdir(os.path.join(checkout.top, ".claude")):
         with report.looking_at(lambda: "Claude Code's rules"):
             doctor_setup.host_rules(report, checkout)
-    goals = 0
-    with report.looking_at(lambda: counted(goals, "goal")):
+    goals: list[Goal] = []
+    with report.looking_at(lambda: counted(len(goals), "goal")):
         goals = _examine_goals(report, checkout)
     with report.looking_at(lambda: "sandbox" if report.value("sandbox") else ""):
         doctor_sandbox.examine(report, checkout, environ)
@@ -102,7 +104,7 @@ def _examine_flow(
         journals = doctor_setup.journals(report, checkout)
     chains = 0
     with report.looking_at(lambda: counted(chains, "chain")):
-        chains = _examine_chains(report, checkout)
+        chains = _examine_chains(report, checkout, goals)
     _unfinished(report, checkout, fix=fix)
     _leftovers(report, checkout, fix=fix)
 
@@ -231,23 +233,24 @@ def _private(report: DoctorReport, path: str, mode: int, *, fix: bool) -> None:
     )
 
 
-def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> int:
-    """Check every goal; returns the number of readable ones."""
-    readable = 0
+def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> list[Goal]:
+    """Check every goal; returns the readable ones."""
+    readable: list[Goal] = []
     with report.noting("its goals cannot be listed"):
         goals, broken = checkout.goals()
         report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
         for fault in broken:
             report.failed(fault, "a goal that cannot be read cannot be evaluated")
-        readable = len(goals)
+        readable = goals
     return readable  # noqa: RET504 - the block may end early
 
 
-def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
-    """Check the ledgers themselves; returns their number.
+def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: list[Goal]) -> int:
+    """Check the ledgers, of goals under way every file that they name; returns their number.
 
-    ``flow evidence verify`` checks every file that they name.
+    Of the other goals, whose runs grow in number, ``flow evidence verify`` checks the files.
     """
+    under_way = {goal.run_id for goal in goals if goal.status in UNDER_WAY}
     why = "evidence that was changed or taken away proves nothing"
     try:
         runs = chain_check.run_ids(checkout.top)
@@ -264,12 +267,16 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
                 report.found(f"run {run_id} has vanished", why, do)
                 continue
             checked, strays = chain_check.ledger(checkout.top, run_id, kept)
+            broken = checked.findings
+            if run_id in under_way and not broken:
+                whole = chain_check.check(checkout.top, run_id, kept, notes=False)
+                broken = tuple(finding for finding in whole.findings if not finding.aside)
         except FlowError as error:
             report.failed(error, why)
             continue
         count += 1
-        if checked.findings:
-            report.found(str(checked.findings[0]), why, do)
+        if broken:
+            report.found(str(broken[0]), why, do)
         if strays:
             many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
             report.found(
@@ -281,7 +288,8 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> int:
         notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
         if notes:
             report.fact(f"run {run_id}", notes[0])
-    report.fact("chains", f"{counted(count, 'ledger')} looked at")
+    rest = "every file of the goals under way; of the others: flow evidence verify"
+    report.fact("chains", f"{counted(count, 'ledger')} looked at, and {rest}")
     return count
 
 

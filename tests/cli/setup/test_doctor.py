@@ -80,6 +80,26 @@ def test_what_is_not_fine_is_not_named_so(ready: GitRepo) -> None:
     assert re.search(r"\n\d findings\n$", done.stdout)
 
 
+def test_evidence_that_was_altered_is_a_finding_while_its_goal_is_under_way(
+    ready: GitRepo,
+) -> None:
+    """Of a goal that has ended only the ledger is looked at, and the rest is named."""
+    scene.create(ready)
+    scene.propose(ready)
+    (sidecar,) = scene.run_dir(ready).glob("evidence/*.evidence.yaml")
+    for file in (sidecar, sidecar.with_name("evidence-ac1-eval-1.txt")):
+        before = file.read_bytes()
+        file.write_bytes(before + b"# more\n")
+        (found,) = findings(ready)
+        assert f"{file.name}: was altered" in found["what"], found
+        assert f"flow evidence verify {scene.run_dir(ready).name}" in found["do"]
+        file.write_bytes(before)
+    assert scene.confirm(ready).status == 0
+    file.write_bytes(b"more\n")
+    done = flow(ready, "doctor", "-v")
+    assert (done.status, "of the others: flow evidence verify" in done.stdout) == (0, True), done
+
+
 def test_the_hook_gets_the_path_of_flow_as_it_is_now(ready: GitRepo, tmp_path: Path) -> None:
     text = ready.read(HOOK)
     for how in ("gone", "moved", "no program"):
