@@ -47,13 +47,14 @@ ALL = "the same command with --json names all"
 
 
 def cut_list(rows: Sequence[str], rest: str, most: int = FEW) -> list[str]:
-    """The first rows, and the number of the others; ``rest`` is a command that shows them."""
+    """The first rows, and the number of the others; ``rest`` is a command for them, or empty."""
     return [*rows[:most], *more_than(len(rows), rest, most)]
 
 
 def more_than(count: int, rest: str, most: int = PATHS) -> list[str]:
     """The line that ends a list of ``count`` rows of which ``most`` are shown, or nothing."""
-    return [f"and {count - most:,} more: {rest}"] if count > most else []
+    end = f": {rest}" if rest else ""
+    return [f"and {count - most:,} more{end}"] if count > most else []
 
 
 def _as_written(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import counted, visible
+from flow.errors import more_than
 from flow.render.screen import Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ def _run(run: Mapping[str, Any], screen: Screen) -> list[str]:
     first = f"{screen.mark(meaning)} {screen.paint(meaning, word)}  {visible(run['run_id'])}"
     lines = [f"{first}  {screen.paint('dim', count)}" if entries else first]
     lines += [_finding(finding, screen) for finding in run["findings"]]
-    lines += [f"  and {run['more']} more"] if run["more"] else []
+    lines += [f"  {more}" for more in more_than(run["more"], "", 0)]
     return lines + [f"  {screen.paint('dim', f'note: {visible(note)}')}" for note in run["notes"]]
 
 

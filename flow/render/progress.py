@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.values import Listener
 from flow.core.text.display import clip, visible
+from flow.errors import more_than
 from flow.render.screen import Column, Screen, Styled, mark_of, measure, took
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, TextIO
@@ -233,8 +234,7 @@ def table_lines(
     columns = [Column(), Column(), Column(cut=True)]
     columns += [Column(spare=True), Column(), Column(right=True)]
     table = screen.table(columns, [_cells(row, now, width) for row in shown])
-    if len(shown) < len(rows):
-        table.append(f"and {len(rows) - len(shown):,} more")
+    table += more_than(len(rows), "", len(shown))
     left = f"{clip(visible(head.goal_id), max(width - 24, 8))}  turn {head.turn}"
     space = " " * max(width - len(left) - len(head.at), 2)
     first = f"{screen.paint('bold', left)}{space}{screen.paint('dim', head.at)}"

@@ -114,8 +114,8 @@ def doctor(document: Document, screen: Screen, *, verbose: bool = False) -> list
     for finding in document["findings"][:FEW]:
         lines += _finding(finding, screen)
     findings = len(document["findings"])
-    if findings > FEW:
-        lines += ["", f"and {findings - FEW:,} more: flow doctor --json"]
+    for more in more_than(findings, "flow doctor --json", FEW):
+        lines += ["", more]
     fine = document.get("fine", ())
     if fine and not verbose:
         lines += ["", *screen.wrapped("Fine:", f"{', '.join(fine)}.   -v shows each", width=5)]

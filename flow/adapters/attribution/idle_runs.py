@@ -23,7 +23,7 @@ from flow.core.attribution.makefiles import (
 from flow.core.attribution.node_files import files_as_tests, holds_no_test, registers_tests
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.runner_words import package_script
-from flow.core.text.display import visible
+from flow.core.text.display import joined, visible
 from flow.errors import FlowError
 from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING
@@ -223,9 +223,9 @@ def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attributi
         told = list(names)
     if not told:
         return None
-    more = f" and {len(told) - 1} more" if len(told) > 1 else ""
-    shown = os.path.relpath(os.path.join(top, check.cwd, told[0]), top)
-    why = f"node counted a file as a test that tells of none: {visible(shown)}{more}"
+    first = visible(os.path.relpath(os.path.join(top, check.cwd, told[0]), top))
+    shown = joined([first], len(told))
+    why = f"node counted a file as a test that tells of none: {shown}"
     return Attribution("vacuous", why, "node --test", 0, None, "output")
 
 

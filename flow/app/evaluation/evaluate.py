@@ -176,10 +176,7 @@ def _broken_record(
     if decision.proposed is None or _is_at_stop(request):
         return ""
     broken = tools.broken(facts.run_id)
-    if not broken:
-        return ""
-    more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
-    return f"the record of run {facts.run_id} is broken: {broken[0]}{more}"
+    return proposals.broken_record(facts.run_id, broken) if broken else ""
 
 
 def _record(

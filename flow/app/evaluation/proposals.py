@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.ports import Records
+    from flow.core.chain.walk import ChainFinding
     from flow.core.decision.verdict import CriterionResult, Verdict
+
+
+def broken_record(run_id: str, findings: Sequence[ChainFinding]) -> str:
+    """The sentence about a run's record that these findings, at least one, break."""
+    first = display.joined([str(findings[0])], len(findings), before=", ")
+    return f"the record of run {run_id} is broken: {first}"
 
 
 def proposal_id(

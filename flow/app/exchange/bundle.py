@@ -21,7 +21,7 @@ from flow.core.evidence.attestation import (
 from flow.core.goal import ids
 from flow.core.layout import EVIDENCE_SUFFIX
 from flow.core.text.display import counted, visible
-from flow.errors import FlowError
+from flow.errors import FlowError, cut_list
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -89,11 +89,8 @@ def check_bundle(
         findings += [visible(str(fault)) for fault in error.faults]
     except _FaultyPart as wrong:
         findings.append(str(wrong))
-    if len(findings) > MOST_FINDINGS:
-        more = len(findings) - MOST_FINDINGS
-        findings = [*findings[:MOST_FINDINGS], f"and {more} more"]
     return BundleReport(
-        tuple(findings),
+        tuple(cut_list(findings, "", MOST_FINDINGS)),
         tuple(notes),
         tuple(signers),
         bool(signers),

@@ -8,7 +8,7 @@ cause a question to that judge, and nothing else (ADR 21).
 from __future__ import annotations
 
 from flow.core.text.display import clip, names, visible
-from flow.errors import FlowError, LockTimeout, NoUsableAnswer, StateError
+from flow.errors import FlowError, LockTimeout, NoUsableAnswer, StateError, more_than
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -129,9 +129,8 @@ def on_stop(port: AutoModePort, stop: Stop) -> str:
     shown = news[-MOST_SHOWN:]
     while len(shown) > 1 and sum(map(len, shown)) > MOST_TOLD:
         del shown[0]
-    if len(news) > len(shown):
-        shown.append(f"and {len(news) - len(shown)} more: flow judge history SKILL")
-    return "\n".join(shown)
+    rest = more_than(len(news), "flow judge history SKILL", len(shown))
+    return "\n".join([*shown, *rest])
 
 
 def _look_after(port: AutoModePort, memory: AutoModeMemory) -> None:

@@ -21,6 +21,7 @@ from flow.core.decision.explain import NO_ANSWER
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
 from flow.core.judging.goal.context import MOST_SOUGHT, JudgeContext
+from flow.core.text.display import joined
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -299,8 +300,7 @@ def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
 
 def _why_silent(cast: Sequence[AskedBallot]) -> str:
     different = list(dict.fromkeys(map(_why_no_answer, cast)))
-    more = f" and {len(different) - 3} more" if len(different) > 3 else ""
-    return "; ".join(different[:3]) + more
+    return joined(different[:3], len(different), "; ")
 
 
 def _why_no_answer(cast: AskedBallot) -> str:

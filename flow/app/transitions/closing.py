@@ -122,10 +122,9 @@ def refuse_broken(context: ClosingContext, goal_id: str) -> None:
     run_id = context.records.goal(goal_id).goal.run_id
     broken = context.broken(run_id) if run_id is not None else ()
     if broken:
-        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         see = f"see all of it: flow evidence verify {run_id}; to measure anew, apart from it: "
         raise in_file(broken[0].file).stale(
-            f"the record of run {run_id} is broken: {broken[0]}{more}",
+            proposals.broken_record(str(run_id), broken),
             f"{see}flow goal evaluate {goal_id} --run-id NEW",
         )
 

@@ -154,8 +154,8 @@ def _named_evidence(
 def _not_found(message: str, name: str, remedy: str, unusable: Sequence[str]) -> InputError:
     """The error for evidence that is in no file of the run that can be read."""
     if unusable:
-        more = f", and {len(unusable) - 1} more" if len(unusable) > 1 else ""
-        message = f"{message}; what cannot be read may be it: {unusable[0]}{more}"
+        unread = display.joined(unusable[:1], len(unusable), before=", ")
+        message = f"{message}; what cannot be read may be it: {unread}"
     return at_key("EVIDENCE", name).not_found(message, remedy)
 
 

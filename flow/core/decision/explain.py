@@ -10,7 +10,7 @@ from flow.core.decision.decide import (
     Opinion,
 )
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, CriterionResult
-from flow.core.text.display import clip, names, some_names, visible
+from flow.core.text.display import clip, joined, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -154,9 +154,8 @@ def not_shown(result: CriterionResult) -> bool:
 
 
 def _each_row(rows: Sequence[CriterionResult]) -> str:
-    shown = [f"{row.criterion_id} ({_row_reason(row)})" for row in rows[:_MOST_ROWS]]
-    more = f" and {len(rows) - _MOST_ROWS} more" if len(rows) > _MOST_ROWS else ""
-    return visible(", ".join(shown)) + more
+    shown = [visible(f"{row.criterion_id} ({_row_reason(row)})") for row in rows[:_MOST_ROWS]]
+    return joined(shown, len(rows))
 
 
 def _row_reason(row: CriterionResult) -> str:

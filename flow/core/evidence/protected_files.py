@@ -12,7 +12,7 @@ from flow.core.boundary.by_products import cache_root, ignored_differences
 from flow.core.boundary.changes import ABSENT, GITLINK, Baseline, PathChange, Snapshot, entry_digest
 from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.goal.model import canonical_digest
-from flow.core.text.display import visible
+from flow.core.text.display import joined, visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -84,9 +84,8 @@ class Difference(NamedTuple):
 
     def sentence(self, most: int = 5) -> str:
         """``tests/a.py (modified), tests/b.py (added) and 3 more``."""
-        shown = ", ".join(f"{visible(file.path)} ({file.kind})" for file in self.files[:most])
-        more = len(self.files) - most
-        return f"{shown} and {more} more" if more > 0 else shown
+        shown = [f"{visible(file.path)} ({file.kind})" for file in self.files[:most]]
+        return joined(shown, len(self.files))
 
 
 def difference(

@@ -16,6 +16,7 @@ from flow.core.text.display import clip, some_names, visible
 from flow.core.text.fit import TAIL_CHARACTERS, CuttableBlock, as_many, cut_to, fitting, last_lines
 from flow.core.text.plain_output import plain_lines
 from flow.core.text.shell_quote import as_flow_runs, way_to_top
+from flow.errors import more_than
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -241,10 +242,8 @@ def _violations(goal: Goal, violations: Sequence[Violation]) -> list[str]:
     lines = [f"Outside the goal's paths{allowed}:"]
     files = [outside_file(each, goal.base_commit) for each in violations[:_VIOLATIONS]]
     lines += [f"  {_mend_line(file)}" for file in files]
-    if len(violations) > _VIOLATIONS:
-        rest = len(violations) - _VIOLATIONS
-        lines.append(f"  and {rest:,} more: flow verdict show {goal.id} --json")
-    return lines
+    every = f"flow verdict show {goal.id} --json"
+    return lines + [f"  {more}" for more in more_than(len(violations), every, _VIOLATIONS)]
 
 
 def _mend_line(file: OutsideFile) -> str:

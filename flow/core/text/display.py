@@ -96,10 +96,14 @@ def double_quoted(text: str) -> str:
 
 def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
     """``a, b, c and 4 more``; with ``rest``, a command that shows them, also ``: COMMAND``."""
-    shown = ", ".join(visible(item) for item in items[:most])
-    if len(items) <= most:
-        return shown
-    return f"{shown} and {len(items) - most:,} more" + (f": {rest}" if rest else "")
+    shown = joined([*map(visible, items[:most])], len(items))
+    return f"{shown}: {rest}" if rest and len(items) > most else shown
+
+
+def joined(shown: Sequence[str], count: int, between: str = ", ", before: str = " ") -> str:
+    """``a, b and 4 more``: what is shown of ``count`` items, and the number of the others."""
+    others = count - len(shown)
+    return between.join(shown) + (f"{before}and {others:,} more" if others > 0 else "")
 
 
 def counted(count: int, noun: str, verbs: tuple[str, str] | None = None) -> str:

@@ -8,7 +8,7 @@ characters and undecodable bytes are shown as escapes. Each such change is repor
 
 from __future__ import annotations
 
-from flow.core.text.display import visible
+from flow.core.text.display import joined, visible
 from flow.core.untrusted import suspicious
 from flow.startup.typing import NamedTuple
 
@@ -154,8 +154,8 @@ class _Notes:
         sentences = []
         for kind, lines in self._lines.items():
             shown = [f"'{visible(line.strip())[:80]}'" for line in lines[:NOTED] if line]
-            more = f" and {len(lines) - NOTED} more" if len(lines) > NOTED and shown else ""
-            sentences.append(f"{kind}: {', '.join(shown)}{more}" if shown else kind)
+            count = len(shown) + max(len(lines) - NOTED, 0)
+            sentences.append(f"{kind}: {joined(shown, count)}" if shown else kind)
         return sentences
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core import instant
 from flow.core.text.display import clip, names
-from flow.errors import FEW
+from flow.errors import FEW, more_than
 from flow.render.goal.standing import criterion_meaning
 from flow.render.goal.status import result_words
 from flow.render.page.frame import MARK_WORDS, TEXT, day, facts, legend, link, mark, moment
@@ -211,9 +211,8 @@ def not_proved(report: GoalReport) -> Markup:
         else tag("li", tag("span", *parts), class_="wide")
         for name, *parts in rows[:FEW]
     ]  # fmt: skip
-    if len(rows) > FEW:
-        more = tag("li", link("results", f"and {len(rows) - FEW} more"), class_="wide")
-        shown.append(more)
+    rest = more_than(len(rows), "", FEW)
+    shown += [tag("li", link("results", more), class_="wide") for more in rest]
     where = "elsewhere, as its bundle says" if report.bundle else "on one machine"
     measured = f"was measured {where}, for these files only"
     told = measured if report.evidence or report.turns else "nothing was measured yet"

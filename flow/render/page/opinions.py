@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flow.core.text.display import clip
 from flow.core.text.numbers import as_written, beside
+from flow.errors import more_than
 from flow.render.page.frame import MARK_WORDS, TEXT, facts, link, mark, section
 from flow.render.page.html import Markup, anchor, heads, join, tag
 from flow.render.screen import MEANING
@@ -33,9 +34,10 @@ def opinions(report: GoalReport) -> Markup | None:
         return None
     note = "a judge’s opinion is no measurement, and never stands in for a command"
     shown = [_opinion(report, opinion) for opinion in report.opinions[:SHOWN]]
-    if len(report.opinions) > SHOWN:
-        more = f"and {len(report.opinions) - SHOWN} more: flow evidence list {report.goal_id}"
-        shown.append(tag("p", more, class_="q s"))
+    every = f"flow evidence list {report.goal_id}"
+    shown += [
+        tag("p", more, class_="q s") for more in more_than(len(report.opinions), every, SHOWN)
+    ]
     return section("opinions", "What judges said", note, *shown)
 
 

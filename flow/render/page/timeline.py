@@ -6,7 +6,7 @@ import re
 
 from flow.core.stop.past import asked_by
 from flow.core.text.display import clip, counted
-from flow.errors import FEW, cut_list
+from flow.errors import FEW, cut_list, more_than
 from flow.render.contract_change import CLASS_WORDS, difference_rows, told_change
 from flow.render.goal.history import Entry, entries_of
 from flow.render.page.frame import TEXT, clock, day, filters, mark, moment, section
@@ -49,8 +49,7 @@ def timeline(report: GoalReport) -> Markup | None:
             items.append(tag("li", of_day, class_="day"))
             before = of_day
         items.append(_item(entry, report, amended))
-    if len(entries) > ENTRIES:
-        more = f"and {len(entries) - ENTRIES:,} more: flow goal history {report.goal_id} --json"
+    for more in more_than(len(entries), f"flow goal history {report.goal_id} --json", ENTRIES):
         turns = [entry.turn for entry in entries[ENTRIES:] if entry.turn]
         places = [tag("span", id=anchor("turn", turn)) for turn in turns]  # targets of links
         items.append(tag("li", more, *places, class_="day"))

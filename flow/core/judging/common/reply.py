@@ -6,7 +6,7 @@ A reply is as hostile as the judged text: one without the required shape is no a
 from __future__ import annotations
 
 from flow.core.judging.common.question import Unusable
-from flow.core.text.display import clip, names, visible
+from flow.core.text.display import clip, joined, names, visible
 from flow.core.text.numbers import within
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
@@ -125,8 +125,7 @@ def are_texts(value: object) -> TypeGuard[list[str]]:
 
 def first_faults(faults: Sequence[str]) -> str:
     """The first few faults of a reply on one line, and the number of the others."""
-    more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
-    return "; ".join(faults[:FAULTS_SHOWN]) + more
+    return joined(faults[:FAULTS_SHOWN], len(faults), "; ", "; ")
 
 
 def short(value: object) -> str:
