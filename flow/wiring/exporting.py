@@ -24,6 +24,7 @@ def export_sources(context: Context) -> ExportSources:
     return ExportSources(
         finish=context.ledger.finish,
         records=context.records,
+        broken=lambda run: context.verification.broken(run),  # noqa: PLW0108  # few ask
         tree_now=partial(tree_now, context.closing_context()),
         tree_of=partial(tree_of, context.repo, context.tree),
         events=lambda run, goal: event_log.read(top, run, goal)[0],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from flow.app.evaluation.goal_rules import deciding_snapshot
 from flow.app.evaluation.observing import subject_of
+from flow.app.evaluation.proposals import broken_record
 from flow.app.exchange.bundle_ledger import ledger_faults
 from flow.app.exchange.envelopes import Envelope
 from flow.app.open_goals import run_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.exchange.envelopes import Signature
     from flow.app.ports import Records
+    from flow.core.chain.walk import ChainFinding
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.errors import FlowError
@@ -54,6 +56,8 @@ class ExportSources(NamedTuple):
     finish: Callable[[str], object]
     """Completes what a killed command had decided about a goal."""
     records: Records
+    broken: Callable[[str], Sequence[ChainFinding]]
+    """Findings that break the record of a run."""
     tree_now: Callable[[LoadedGoal, str], str | None]
     """The digest of the files as they are; None if git cannot say."""
     tree_of: Callable[[Goal, str, str], str | None]
@@ -180,6 +184,12 @@ def _attested(
         if goal.status in CLOSED:  # it is evaluated no more
             state = "were when it was closed"
             remedy = f"see whether its record is whole: flow evidence verify {goal.id}"
+        elif broken := sources.broken(run_id):
+            raise at_key("ID", goal.id).wrong_state(
+                broken_record(run_id, broken),
+                f"see all of it: flow evidence verify {run_id}",
+                code="broken_chain",
+            )
         raise at_key("ID", goal.id).wrong_state(
             f"goal {goal.id} has no evidence of Flow's own for the files as they {state}",
             remedy,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.app import goal_views
+from flow.app.evaluation.proposals import broken_record
 from flow.cli.evidence import bundle as evidence_bundle
 from flow.cli.goal.which import is_run_here, no_such_run
 from flow.cli.parsing import CommandSpec, plain, usage_error, yes_argument
@@ -131,6 +132,11 @@ def _show_head(args: argparse.Namespace, out: Output) -> int:
     if head is None:
         if not is_run_here(context.top, run_id):
             raise no_such_run(run_id, "RUN", context.records.goal_ids())
+        broken = context.verification.broken(run_id)
+        if broken:
+            raise at_key("RUN", run_id).wrong_state(
+                broken_record(run_id, broken), f"see all of it: flow evidence verify {run_id}"
+            )
         raise at_key("RUN", run_id).wrong_state(
             f"run {run_id} has no evidence in its chain yet",
             "evaluate its goal first: flow goal evaluate ID",

@@ -46,6 +46,17 @@ def test_a_run_that_is_not_there_has_no_head(repo: GitRepo, run: Path) -> None:
     assert "greet" in near.stderr
 
 
+def test_a_ledger_that_was_emptied_is_called_broken(repo: GitRepo, run: Path) -> None:
+    (run / "ledger.jsonl").write_bytes(b"")
+    for words in (["head", "greet"], ["export", "greet"]):
+        done = scene.flow(repo, "evidence", *words)
+        assert (done.status, done.stdout) == (2, "")
+        assert f"the record of run {run.name} is broken" in done.stderr, done
+        assert "ledger.jsonl" in done.stderr
+        assert f"flow evidence verify {run.name}" in done.stderr
+        assert "first" not in done.stderr
+
+
 @pytest.mark.parametrize("words", ["evidence list", "evidence show AC1", "verdict show"])
 def test_a_run_that_is_not_there_is_told_where_one_is_shown(
     words: str, repo: GitRepo, run: Path
