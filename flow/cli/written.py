@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = 4096
 """Bytes at a file's start, in which it says what it is."""
+_NO_FILE = (errno.EISDIR, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+"""Errors of a path that is at fault itself, and not the disk."""
 _CLOSED = (".git", ".flow")
 """Names of folders that are git's or Flow's own, wherever they lie."""
 
@@ -31,7 +33,8 @@ def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> 
 
     A file that is there keeps its content until the new one is on disk, and a symlink is not
     followed. Anything else that is there, a pipe or a terminal, is written to as it is. Raises
-    :class:`InputError` as :func:`refuse_own` does, and :class:`StorageError`.
+    :class:`InputError` as :func:`refuse_own` does and where the path can be no file, and
+    :class:`StorageError`.
     """
     refuse_own(path, off_limits)
     try:
@@ -46,10 +49,13 @@ def write_out(path: str, text: str, name: str, *, off_limits: Iterable[str]) -> 
     except (OSError, ValueError, FlowError) as error:
         reason = error.fault.message if isinstance(error, FlowError) else _error_reason(error)
         cause = error.__cause__ if isinstance(error, FlowError) else error
-        full = getattr(cause, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        number, what = getattr(cause, "errno", None), f"cannot write the {name}: {reason}"
+        if number in _NO_FILE or isinstance(cause, ValueError):
+            do = "name a file, in a folder that is there"
+            raise in_file(path, "--output", path).invalid(what, do) from error
+        full = number in (errno.ENOSPC, errno.EDQUOT)
         raise in_file(path, "--output").storage(
-            f"cannot write the {name}: {reason}",
-            FREE_SPACE if full else "name a file that can be written",
+            what, FREE_SPACE if full else "name a file that can be written"
         ) from error
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.cli.written import write_out
-from flow.errors import StorageError
+from flow.errors import InputError, StorageError
 from tests.support import GitRepo
-from tests.support.scene import create, flow, start
+from tests.support.scene import create, flow, propose, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +65,21 @@ def test_what_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "gone").symlink_to("nowhere")
     (tmp_path / "folder").mkdir()
     before = sorted(os.listdir(tmp_path))
-    with pytest.raises(StorageError, match="cannot write the bundle: "):
+    with pytest.raises(InputError, match="cannot write the bundle: ") as raised:
         write_out(f"{tmp_path}/{name}", "text", "bundle", off_limits=())
+    assert raised.value.fault.value == f"{tmp_path}/{name}"
+    assert raised.value.fault.remedy == "name a file, in a folder that is there"
     assert sorted(os.listdir(tmp_path)) == before
     assert (tmp_path / "kept").read_text() == "kept"
+
+
+@pytest.mark.parametrize("words", [("report", "greet"), ("evidence", "export", "greet")])
+def test_a_folder_is_bad_input(repo: GitRepo, tmp_path: Path, words: tuple[str, ...]) -> None:
+    propose(create(start(repo)))
+    done = flow(repo, *words, "--output", str(tmp_path), "--json")
+    error = done.json["error"]
+    assert (done.status, error["key"], error["value"]) == (2, "--output", str(tmp_path)), done
+    assert "Is a directory" in error["message"]
 
 
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def test_a_link_in_the_pages_place_is_not_followed(work: GitRepo) -> None:
     work.write("kept", "mine\n")
     (work.path / "page.html").symlink_to("kept")
     done = run_flow("report", "greet", "--output", "page.html", "--json", cwd=work.path)
-    assert (done.status, done.json["error"]["code"]) == (5, "storage")
+    assert (done.status, done.json["error"]["code"]) == (2, "invalid_input")
     assert work.read("kept") == "mine\n"
 
 
