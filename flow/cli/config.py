@@ -21,7 +21,6 @@ from flow.core.tool_calls.speaker import is_agent
 from flow.errors import InputError, PersonNeeded, at_key, in_file
 from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.context import Context
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +57,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_settings(args: argparse.Namespace, out: Output) -> int:
-    loaded = Context().settings
+    loaded = _Surroundings(out.environ).settings()
     rows = [
         {
             "key": row.key,

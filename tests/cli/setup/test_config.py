@@ -271,11 +271,16 @@ def test_a_file_of_your_own_that_counts_as_the_checkouts_is_refused(repo: GitRep
     assert not (repo.path / ".claude").exists()
 
 
-def test_outside_a_repository_your_own_file_is_written(home: Path, tmp_path: Path) -> None:
+def test_outside_a_repository_your_own_file_is_written_and_listed(
+    home: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
     assert run_flow("config", "set", "jobs", "4", cwd=folder).status == 0
     assert run_flow("config", "get", "jobs", cwd=folder).stdout == "4\n"
+    listed = run_flow("config", "list", "--json", cwd=folder)
+    assert listed.status == 0, listed
+    assert {"key": JOBS, "value": 4} in listed.json["settings"]
     for more in ("--project", "--local", "--here"):
         assert run_flow("config", "set", "jobs", "4", more, cwd=folder).status == 2
 
