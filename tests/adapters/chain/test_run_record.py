@@ -279,6 +279,19 @@ def test_an_evaluation_holds_back_its_own_goal_alone(process, root):
     assert process().counted("a") == ["a"]
 
 
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "killed before"])
+def test_what_another_process_takes_out_counts_no_more(process, kept):
+    """The state folder vouches for it, and its newest event says otherwise."""
+    one, other = process(), process()
+    one.record("a")
+    one.record("b")
+    one.keep()
+    other.discount("a")
+    if kept:
+        other.keep()
+    assert process().counted("a", "b") == ["b"]
+
+
 def test_what_was_taken_out_stays_out(process, heads):
     """Kept already or not; and whatever becomes of the event."""
     one = process()
