@@ -263,7 +263,7 @@ def _proof_lost(
         fitted = took is not None and (not late or took < host.seconds / 2 / len(required))
         if fitted:
             lost.append(criterion.id)
-        elif not late and core.ended_by_signal(row.result):
+        elif core.ended_by_signal(row.result):
             ended.append(criterion.id)
     return tuple(lost), tuple(ended)
 
