@@ -12,8 +12,11 @@ from pathlib import Path
 
 from flow.adapters.debates.reports import solution_name
 from flow.adapters.fs import inputs
+from flow.adapters.git.find import holds_git_up
 from flow.adapters.git.run import git
 from flow.adapters.judges import evidence_files, subjects
+from flow.adapters.worktree.cache import folders_above
+from flow.adapters.worktree.ignore import RULES_FILE
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import at_key, in_file
@@ -160,12 +163,25 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     """By path, why it is not read: git ignores and does not track it, or it is a judge's report."""
     reasons: dict[bytes, str] = {}
     if where.repo is not None and paths:
+        _refuse_waiting(where.repo, paths)
         asked = b"".join(path + b"\0" for path in paths)
         told = git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
         reasons = dict.fromkeys(told.split(b"\0")[:-1], "file(s) ignored by git")
     reports = os.fsencode(where.reports_dir.strip("/")) + b"/"
     reasons.update((path, "report(s) of a judge") for path in paths if path.startswith(reports))
     return reasons
+
+
+def _refuse_waiting(repo: Repo, paths: Sequence[bytes]) -> None:
+    """Raise :class:`GitError` for ignore rules of these files that git would wait for."""
+    folders = {b"", *(above for path in paths for above in folders_above(path))}
+    rules = [os.fsdecode(os.path.join(folder, RULES_FILE)) for folder in sorted(folders)]
+    for file in (*rules, os.path.join(repo.common_dir or "", "info", "exclude")):
+        if holds_git_up(os.path.join(repo.top, file)):
+            raise in_file(file).git(
+                "is no file, so git cannot tell which files it ignores",
+                "remove it, or name the files one by one",
+            )
 
 
 def _shown_path(path: str, top: str) -> str:

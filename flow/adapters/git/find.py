@@ -91,6 +91,15 @@ def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None
         ) from error
 
 
+def holds_git_up(path: str | bytes) -> bool:
+    """Whether git would wait for the file of ignore rules: a pipe, a device."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def _upward(folder: str) -> Iterator[str]:
     while True:
         yield folder

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 
 from flow.adapters.contracts import schemas
 from flow.adapters.fs import files
+from flow.adapters.git.find import holds_git_up
 from flow.adapters.git.run import git
 from flow.adapters.setup.file_edits import EXCLUDE
 from flow.core import layout
@@ -73,19 +73,10 @@ def ignores_runs(repo: Repo) -> bool:
         os.path.join(repo.top, name) for name in (".gitignore", ".flow/.gitignore", OWN_IGNORE)
     ]
     rules += [os.path.join(repo.common_dir, EXCLUDE)] if repo.common_dir is not None else []
-    if not any(map(_holds_git_up, rules)):
+    if not any(map(holds_git_up, rules)):
         with suppress(GitError):
             return bool(git(repo, "check-ignore", "--no-index", "--", _EVIDENCE, ok=(0, 1)))
     return _seem_ignored(repo.top, repo.common_dir)
-
-
-def _holds_git_up(path: str) -> bool:
-    """Whether git would wait for the file: a pipe, a device."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _seem_ignored(top: str, common_dir: str | None) -> bool:

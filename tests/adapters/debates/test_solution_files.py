@@ -9,7 +9,7 @@ import pytest
 
 from flow.adapters.debates.solution_files import Where, read_solution
 from flow.adapters.git.find import find_repo
-from flow.errors import InputError
+from flow.errors import GitError, InputError
 from tests.support import GitRepo
 
 FOLDER = ["src/api/[x].ts", "src/api/b.ts", "src/api/deep/a.py", "src/api/users.ts"]
@@ -107,3 +107,15 @@ def test_a_folder_or_a_glob_without_a_file_to_evaluate_is_refused(
     with pytest.raises(InputError) as caught:
         read_solution([given], where(top))
     assert why in str(caught.value)
+
+
+@pytest.mark.parametrize("rules", [".gitignore", "src/.gitignore", ".git/info/exclude"])
+def test_rules_that_git_would_wait_for_are_named_at_once(tmp_path: Path, rules: str) -> None:
+    place = GitRepo.init(tmp_path / "repo")
+    place.write("src/api/users.ts", "return db.all();\n")
+    (place.path / rules).unlink(missing_ok=True)
+    os.mkfifo(place.path / rules)
+    with pytest.raises(GitError, match="is no file") as caught:
+        read_solution(["src/api"], where(place.path))
+    assert str(caught.value.file).endswith(rules)
+    assert read_solution(["src/api/users.ts"], where(place.path)).parts
