@@ -118,6 +118,19 @@ def test_a_proposal_works_once(work: GitRepo) -> None:
     assert again.json["error"]["code"] in ("stale_proposal", "wrong_state", "refused_transition")
 
 
+def test_an_evaluation_that_proposes_nothing_ends_the_live_one_and_a_dry_run_does_not(
+    work: GitRepo,
+) -> None:
+    created(work)
+    name = scene.propose(work)
+    confirm = ("goal", "confirm", "greet", "--proposal", name, "--json")
+    for words, live in (("--dry-run", True), ("--only=AC1", False)):
+        assert flow(work, "goal", "evaluate", "greet", words, "--json").status in (0, 1, 4)
+        shown = flow(work, "goal", "status", "greet", "--json").json["proposal"]
+        assert (shown is not None and shown["live"]) is live, words
+    assert flow(work, *confirm).json["error"]["code"] == "stale_proposal"
+
+
 def test_another_id_is_not_the_proposal(work: GitRepo) -> None:
     created(work)
     scene.propose(work)
