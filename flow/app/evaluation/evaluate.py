@@ -17,7 +17,7 @@ from flow.core.decision import decide
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.stop.lost_goals import is_acting
 from flow.core.text import display
-from flow.errors import at_key
+from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -186,7 +186,11 @@ def _record(
     withheld = request.only_fresh and verdict.proposed_transition is None
     written_before = request.quiet and _unchanged(verdict, evaluation)
     if not request.dry_run and not withheld and not written_before:
-        return _write_turn(verdict, evaluation, tools), True
+        try:
+            return _write_turn(verdict, evaluation, tools), True
+        except FlowError:
+            _refuse_spoilt(evaluation, tools)
+            raise
     if verdict.proposed_transition is not None:
         verdict = _repropose(verdict, evaluation, tools)
     uncounted = request.dry_run or withheld
@@ -368,6 +372,28 @@ def _repropose(verdict: Verdict, evaluation: EvaluationFacts, tools: EvaluationT
         facts = evaluation.facts
         tools.ledger.repropose(verdict.goal_id, facts.run_id, facts.loaded.seen, proposal)
     return verdict
+
+
+def _refuse_spoilt(evaluation: EvaluationFacts, tools: EvaluationTools) -> None:
+    """Raise :class:`StateError` where a command left a goal's file that cannot be read.
+
+    Its failure is on record in its evidence, and there is no goal to write the turn to.
+    """
+    if not evaluation.measurement.goal_touched:
+        return
+    goal_id = evaluation.facts.loaded.goal.id
+    try:
+        tools.records.goal(goal_id)
+    except FlowError as error:
+        fault = error.faults[0]
+        blamed = [row.criterion_id for row in evaluation.measurement.rows if row.blamed]
+        who = display.names(blamed) or "an evidence command"
+        raise in_file(fault.file, fault.key, fault.value).wrong_state(
+            f"{fault.message}, and could be read before the commands ran: "
+            f"what changed it ({who}) failed, and the goal cannot say so",
+            f"put the file back, keep the command away from it, then: flow goal evaluate {goal_id}",
+            code="goal_spoilt",
+        ) from error
 
 
 def _write_turn(verdict: Verdict, evaluation: EvaluationFacts, tools: EvaluationTools) -> Verdict:

@@ -131,6 +131,25 @@ def test_an_evaluation_that_proposes_nothing_ends_the_live_one_and_a_dry_run_doe
     assert flow(work, *confirm).json["error"]["code"] == "stale_proposal"
 
 
+@pytest.mark.parametrize(
+    "spoil", ["rm $F", "rm $F; mkdir $F", "echo junk > $F", "rm $F; ln -s x $F", "rm $F; mkfifo $F"]
+)
+def test_a_command_that_spoils_its_own_goals_file_is_named(work: GitRepo, spoil: str) -> None:
+    """The turn cannot be written there, and the command has failed by its evidence."""
+    file = ".flow/goals/greet.goal.yaml"
+    scene.create(work, criterion=f"AC1: it is rude :: F={file}; {spoil}")
+    kept = work.read(file)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    error = done.json["error"]
+    assert (done.status, error["code"], error["file"]) == (2, "goal_spoilt", file), done
+    assert "(AC1) failed" in error["message"]
+    shutil.rmtree(work.path / file, ignore_errors=True)
+    (work.path / file).unlink(missing_ok=True)
+    work.write(file, kept)
+    (row,) = flow(work, "evidence", "list", "greet", "--json").json["evidence"]
+    assert row["outcome"] == "failed"
+
+
 def test_another_id_is_not_the_proposal(work: GitRepo) -> None:
     created(work)
     scene.propose(work)
