@@ -104,10 +104,14 @@ def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
 
 def is_about(evidence: Evidence, criterion_id: str) -> bool:
     """Whether evidence is about a criterion; one of several runs is not, the last one tells all."""
-    if criterion_id in evidence.proves:
-        return True
+    return criterion_id in subjects_of(evidence)
+
+
+def subjects_of(evidence: Evidence) -> set[str]:
+    """The criteria that evidence is about, as it names them."""
     rows = [row for key in ("criteria", "apart") for row in evidence.judgement.get(key) or ()]
-    return any(criterion_id in (row.get("id"), row.get("criterion_id")) for row in rows)
+    named = [row.get(key) for row in rows for key in ("id", "criterion_id")]
+    return {*evidence.proves, *(name for name in named if isinstance(name, str))}
 
 
 def turn_of(evidence: Evidence) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ evidence recorded since the turn before gives the others.
 
 from __future__ import annotations
 
-from flow.app.goal_record import is_about
+from flow.app.goal_record import subjects_of
 from flow.app.verdict_details import DURATION, number_of, several_runs
 from flow.core.decision.details import RowDetails, judged_figures
 from flow.core.decision.explain import JUDGED
@@ -47,9 +47,10 @@ def turns_of(
     facts = _facts(events, evidence)
     results: dict[str, list[ReportedResult]] = {criterion.id: [] for criterion in criteria}
     for each in facts:
+        counting = _counting(each.evidence)
         for criterion in criteria:
-            rows = results[criterion.id]
-            rows.append(_result(each, criterion, rows[-1] if rows else None))
+            rows, own = results[criterion.id], counting.get(criterion.id, [])
+            rows.append(_result(each, criterion, own, rows[-1] if rows else None))
     return [_reported(each) for each in facts], results
 
 
@@ -108,10 +109,9 @@ def seconds_of(evidence: Evidence) -> float | None:
 
 
 def _result(
-    facts: _TurnFacts, criterion: Criterion, before: ReportedResult | None
+    facts: _TurnFacts, criterion: Criterion, own: list[Evidence], before: ReportedResult | None
 ) -> ReportedResult:
     """One criterion's result; where nothing was measured, what stood for it."""
-    own = [e for e in _counting(facts.evidence) if is_about(e, criterion.id)]
     number, passing = facts.turn.turn, facts.passing
     passes = passing is not None and criterion.id in passing
     if not own:
@@ -121,16 +121,19 @@ def _result(
             return before._replace(turn=number, row={**row, "status": "pass"} if passes else row)
         row = _row(criterion, "pass" if passes else "pending", "not_run")
         return ReportedResult(number, row, RowDetails(required=criterion.must_pass))
-    evidence = max(own, key=lambda e: (e.created_at, facts.evidence.index(e)))
+    evidence = max(reversed(own), key=lambda e: e.created_at)
     row, details = _read(evidence, criterion, passing)
     return ReportedResult(number, row, details, evidence.id, evidence.created_at)
 
 
-def _counting(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
-    """The evidence that a turn's result may rest on."""
+def _counting(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
+    """By criterion the evidence that a turn's result may rest on."""
+    found: dict[str, list[Evidence]] = {}
     for each in evidence:
         if each.imported is None and each.made_by != BASELINE and RUN_MARK not in each.id:
-            yield each
+            for criterion_id in subjects_of(each):
+                found.setdefault(criterion_id, []).append(each)
+    return found
 
 
 def _row(criterion: Criterion, status: str, outcome: str, **more: Any) -> dict[str, Any]:
