@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 HIGHEST = 1.1
 """The exponent above which growth is a fault."""
-UNSETTLED = 2.1
-"""Seconds in which the stamps of a file are not believed yet, and it is read again each time."""
 NOISE = 0.02
 """Growth of this share of the first cost cannot be told from noise."""
 NOISE_OF_PIPES = 0.15
@@ -84,10 +82,8 @@ def goals(here: Place, size: int) -> str:
 
 
 def criteria(here: Place, size: int) -> str:
-    """Criteria of one goal, evaluated once."""
-    repository = here.repository(f"criteria-{size}", ["true"] * size)
-    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
-    return repository
+    """Criteria of one goal."""
+    return here.repository(f"criteria-{size}", ["true"] * size)
 
 
 def turns(here: Place, size: int) -> str:
@@ -102,48 +98,29 @@ def turns(here: Place, size: int) -> str:
     return repository
 
 
-def changed_files(here: Place, size: int) -> str:
-    """Tracked files, all of which were changed."""
-    repository = here.repository(f"changed-{size}")
-    _files(repository, size, "one\n")
-    here.git(repository, "add", "-A")
-    here.git(repository, "commit", "-q", "-m", "many files")
-    here.goal(repository, ["true"])
-    _files(repository, size, "two\n")
-    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
-    return repository
+def files(*kinds: str) -> Callable[[Place, int], str]:
+    """So many files of each of the kinds: tracked, changed, untracked; symlinks, half to folders.
 
+    What is looked at in pairs, of one kind or of two, is seen where there are all of them.
+    """
 
-def tracked_files(here: Place, size: int) -> str:
-    """Tracked files, none of which was changed."""
-    repository = here.repository(f"tracked-{size}")
-    _files(repository, size, "one\n")
-    here.git(repository, "add", "-A")
-    here.git(repository, "commit", "-q", "-m", "many files")
-    here.goal(repository, ["true"])
-    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
-    return repository
+    def grow(here: Place, size: int) -> str:
+        repository = here.repository(f"{'-'.join(kinds)}-{size}")
+        for kind in TRACKED:
+            if kind in kinds:
+                _files(repository, kind, size, "one\n")
+        here.git(repository, "add", "-A")
+        here.git(repository, "commit", "-q", "--allow-empty", "-m", "many files")
+        here.goal(repository, ["true"])
+        if "changed" in kinds:
+            _files(repository, "changed", size, "two\n")
+        if "untracked" in kinds:
+            _files(repository, "untracked", size, "one\n")
+        if "symlinks" in kinds:
+            _links(repository, size)
+        return repository
 
-
-def untracked_files(here: Place, size: int) -> str:
-    """New files that git does not ignore."""
-    repository = here.repository(f"untracked-{size}", ["true"])
-    _files(repository, size, "one\n")
-    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
-    return repository
-
-
-def symlinks(here: Place, size: int) -> str:
-    """New symlinks, half of them to folders, beside as many new files."""
-    repository = here.repository(f"symlinks-{size}", ["true"])
-    _files(repository, size, "one\n")
-    folder = os.path.join(repository, "links")
-    os.mkdir(folder)
-    for number in range(size):
-        target = f"../many/{number // 50:03}" + (f"/{number:05}.txt" if number % 2 else "")
-        os.symlink(target, os.path.join(folder, f"link-{number:05}"))
-    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
-    return repository
+    return grow
 
 
 def output(here: Place, size: int) -> str:
@@ -206,6 +183,7 @@ def checkouts(here: Place, size: int) -> str:
     return repository
 
 
+TRACKED = ("tracked", "changed")
 DIMENSIONS = (
     *("correctness", "completeness", "adherence", "actionability"),
     *("efficiency", "safety", "consistency"),
@@ -231,8 +209,8 @@ GOALS = {
     "stop": Command(["hook", "stop"], event=True),
 }
 FILES = {
-    "dry run": Command([*EVALUATE, "--dry-run"], status=1),
     "evaluate": Command(EVALUATE),
+    "dry run": Command([*EVALUATE, "--dry-run"], status=1),
     **STATUS,
 }
 OUTPUT = {"evaluate": Command(EVALUATE)}
@@ -246,12 +224,12 @@ CHECKOUTS = {
 }
 
 AXES: dict[str, Axis] = {
-    "goals": Axis((100, 400, 1600), (40, 160, 640), goals, GOALS),
+    "goals": Axis((100, 400, 1600), (40, 120, 360), goals, GOALS),
     "criteria": Axis(
         (25, 100, 400),
         (4, 12, 36),
         criteria,
-        {**RECORD, "evaluate": Command(EVALUATE)},
+        {"evaluate": Command(EVALUATE), **RECORD},
         RECORDED,
     ),
     "turns": Axis(
@@ -261,17 +239,22 @@ AXES: dict[str, Axis] = {
         {**RECORD, "evaluate": Command(EVALUATE, status=1)},
         RECORDED,
     ),
-    "changed files": Axis((1000, 4000, 16000), (40, 120, 360), changed_files, FILES),
-    "tracked files": Axis((3000, 12000, 48000), (40, 120, 360), tracked_files, FILES),
-    "untracked files": Axis((1000, 4000, 16000), (40, 120, 360), untracked_files, FILES),
-    "symlinks": Axis((250, 1000, 4000), (40, 120, 360), symlinks, FILES),
+    "changed files": Axis((1000, 4000, 16000), (40, 120, 360), files("changed"), FILES),
+    "tracked files": Axis((3000, 12000, 48000), (40, 120, 360), files("tracked"), FILES),
+    "untracked files": Axis((1000, 4000, 16000), (40, 120, 360), files("untracked"), FILES),
+    "symlinks": Axis((250, 1000, 4000), (40, 120, 360), files("untracked", "symlinks"), FILES),
+    "all files": Axis(
+        (250, 1000, 4000), (40, 120, 360), files(*TRACKED, "untracked", "symlinks"), FILES
+    ),
     # The short form stays between half of the 10 MiB that are kept, where an output's end is moved
     # once, and all of them.
     "output": Axis((4096, 16384, 65536), (5400, 7290, 9842), output, OUTPUT),
-    "transcripts": Axis((2000, 8000, 32000), (250, 1000, 4000), transcripts, TRANSCRIPTS),
+    "transcripts": Axis((2000, 8000, 32000), (60, 240, 960), transcripts, TRANSCRIPTS),
     "cards": Axis((100, 400, 1600), (20, 80, 320), cards, CARDS),
     "checkouts": Axis((10, 40, 160), (2, 8, 32), checkouts, CHECKOUTS),
 }
+ONE_KIND = ("changed files", "tracked files", "untracked files", "symlinks")
+"""What "all files" has together."""
 
 
 def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], float]]:
@@ -280,7 +263,6 @@ def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], flo
     work: dict[tuple[str, str], list[float]] = {}
     for size in axis.counted:
         repository = axis.grow(here, size)
-        time.sleep(UNSETTLED)
         for label, command in axis.commands.items():
             amounts = _count(here, repository, command)
             for kind in (kind for kind in axis.kinds if kind in amounts):
@@ -364,14 +346,23 @@ def _already(folder: str) -> int:
     return len(os.listdir(folder))
 
 
-def _files(repository: str, size: int, text: str) -> None:
+def _files(repository: str, kind: str, size: int, text: str) -> None:
     for number in range(size):
         # All names are as long: more digits are no growth of the work.
-        folder = os.path.join(repository, "many", f"{number // 50:03}")
+        folder = os.path.join(repository, kind, f"{number // 50:03}")
         if number % 50 == 0:
             os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, f"{number:05}.txt"), "w", encoding="ascii") as file:
             file.write(f"{number:05} {text}")
+
+
+def _links(repository: str, size: int) -> None:
+    """Symlinks to untracked files and their folders."""
+    folder = os.path.join(repository, "links")
+    os.mkdir(folder)
+    for number in range(size):
+        target = f"../untracked/{number // 50:03}" + (f"/{number:05}.txt" if number % 2 else "")
+        os.symlink(target, os.path.join(folder, f"link-{number:05}"))
 
 
 def _judge(here: Place, reply: str) -> None:
