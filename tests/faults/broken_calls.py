@@ -1,63 +1,107 @@
-"""A forked child in which the nth call that changes something on the disk is broken."""
+"""The nth call that changes something on the disk is broken, or the process killed before it.
+
+Both without a fork, which costs a large test process as much as ten such changes.
+"""
 
 from __future__ import annotations
 
 import os
-import sys
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from flow.errors import FlowError
+from tests.support import ledger_scene
+from tests.support.here import forget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 CALLS = ("open", "write", "fsync", "link", "rename", "unlink", "mkdir", "rmdir", "ftruncate")
-CRASHED = 137
 
 
-class Broken:
-    """Counts the calls that change something, and does something just before the nth."""
+@contextmanager
+def _before_each(act: Callable[[int], object], calls: Sequence[str], opens: int) -> Iterator[None]:
+    """Call ``act`` with its number before each of these calls; of ``open`` with these flags."""
+    count, busy = 0, False
 
-    def __init__(self, at, act, calls=CALLS):
-        self.count = 0
-        for name in calls:
-            setattr(os, name, self._wrapped(name, getattr(os, name), at, act))
-
-    def _wrapped(self, name, real, at, act):
+    def wrapped(name, real):
         def call(*args, **kwargs):
-            if name != "open" or args[1] & (os.O_CREAT if at > 0 else ~0):
-                self.count += 1
-                if self.count == abs(at):
-                    act()
+            nonlocal count, busy
+            if not busy and (name != "open" or args[1] & opens):
+                count += 1
+                busy = True
+                try:
+                    act(count)
+                finally:
+                    busy = False
             return real(*args, **kwargs)
 
         return call
 
+    real = {name: getattr(os, name) for name in calls}
+    for name in calls:
+        setattr(os, name, wrapped(name, real[name]))
+    try:
+        yield
+    finally:
+        for name in calls:
+            setattr(os, name, real[name])
 
-def in_child(work, at, act, calls=CALLS):
-    """Run ``work`` in a forked child whose ``at``-th call is broken; returns the exit status.
 
-    A negative ``at`` counts the opening of existing files and folders, too.
+def _new_process() -> None:
+    """Know nothing of what the change did: what comes next is another process."""
+    forget()
+    ledger_scene.session.cache_clear()
+
+
+def failing(
+    work: Callable[[], object], at: int, number: int, calls: Sequence[str] = CALLS, opens=os.O_CREAT
+) -> int:
+    """Do ``work``, whose ``at``-th call fails with this error; 5 where Flow says so, or else 0.
+
+    ``opens`` are the flags of opening that counts: -1 counts that of existing files, too.
     """
-    child = os.fork()
-    if child == 0:
-        status = 3
-        sys.settrace(None)  # what coverage would see here is lost with the child
-        try:
-            Broken(at, act, calls)
+
+    def act(count: int) -> None:
+        if count == at:
+            raise OSError(number, os.strerror(number))
+
+    try:
+        with _before_each(act, calls, opens):
             work()
-            status = 0
-        except FlowError:
-            status = 5
-        except BaseException as error:
-            sys.__stderr__.write(f"{type(error).__name__}: {error}\n")
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except FlowError:
+        return 5
+    finally:
+        _new_process()
+    return 0
 
 
-def kill():
-    os._exit(CRASHED)
+def killed(
+    work: Callable[[], object], root: str | os.PathLike[str], first: int = 1, step: int = 1
+) -> Iterator[int]:
+    """Come to what ``root`` is when SIGKILL ends ``work`` just before a call; to the end at last.
 
+    Gives each call's number, or every ``step``-th from ``first``: what is there at that moment is
+    what stays, at the same path. The last number is one more than there are calls.
+    """
+    root = os.fspath(root)
+    kept = f"{root}-kept"
+    os.mkdir(kept)
 
-def fail(number):
-    def act():
-        raise OSError(number, os.strerror(number))
+    def act(count: int) -> None:
+        nonlocal last
+        last = count
+        if count >= first and (count - first) % step == 0:
+            shutil.copytree(root, f"{kept}/{count}", symlinks=True)
 
-    return act
+    last = 0
+    with _before_each(act, CALLS, os.O_CREAT):
+        work()
+    os.rename(root, f"{kept}/{last + 1}")
+    for count in sorted(map(int, os.listdir(kept))):
+        os.rename(f"{kept}/{count}", root)
+        _new_process()
+        yield count
+        shutil.rmtree(root)
+    os.rmdir(kept)

@@ -12,12 +12,12 @@ import pytest
 from flow.adapters.chain import event_chain, event_files, event_log
 from flow.core import layout
 from flow.errors import StorageError
-from tests.adapters.ledger.test_writer_crash import fail, in_child, kill
+from tests.faults.broken_calls import failing, killed
 from tests.support import GitRepo, scene
 from tests.support.scene import flow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.support.stage import Stage
@@ -133,28 +133,35 @@ def test_who_reads_while_files_roll_over_reads_each_line_once(tmp_path: Path, mo
     assert len([first, *lines]) == 25
 
 
-@pytest.mark.parametrize("act", [kill, fail(errno.ENOSPC), fail(errno.EIO)])
-def test_killed_or_refused_at_every_call_of_a_roll_over(
-    tmp_path: Path, act: Callable[[], None]
-) -> None:
-    full = tmp_path / "full"
+@pytest.mark.parametrize("number", [None, errno.ENOSPC, errno.EIO])
+def test_killed_or_refused_at_every_call_of_a_roll_over(tmp_path: Path, number: int | None) -> None:
+    full, root = tmp_path / "full", tmp_path / "root"
     full.mkdir()
     add(full, 10)
-    ends = set()
+    whole = [*range(1, 11)]
     named: list[tuple[str, ...]] = []
-    for at in range(1, 20):
-        copy = tmp_path / str(at)
-        shutil.copytree(full, copy)
-        ends.add(in_child(lambda: add(copy), at, act))  # noqa: B023
-        whole = [*range(1, 11)]
-        assert seqs(copy) in (whole, [*whole, 11]), (at, seqs(copy))
-        add(copy)
-        assert seqs(copy) == [*range(1, len(seqs(copy)) + 1)]
+
+    def refused() -> Iterator[int]:
+        for at in range(1, 20):
+            shutil.copytree(full, root)
+            yield failing(lambda: add(root), at, number or 0)
+            shutil.rmtree(root)
+
+    def ended() -> Iterator[int]:
+        shutil.copytree(full, root)
+        yield from killed(lambda: add(root), root)
+
+    ends = []
+    for end in refused() if number else ended():
+        ends.append(end)
+        assert seqs(root) in (whole, [*whole, 11]), (end, seqs(root))
+        add(root)
+        assert seqs(root) == [*range(1, len(seqs(root)) + 1)]
         named.clear()
-        event_chain.check(str(copy), "r1", None, lambda *row: named.append(row))
-        assert named == [], at
-    assert 0 in ends, "it was not broken at every call"
-    assert len(ends) > 1
+        event_chain.check(str(root), "r1", None, lambda *row: named.append(row))
+        assert named == [], end
+    assert len(set(ends)) > 1
+    assert not number or 0 in ends, "it was not broken at every call"
 
 
 # --- the chain over all files ---------------------------------------------------------------------
