@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,7 +34,8 @@ def by_script(repo: GitRepo) -> None:
     words = ("goal", "confirm", "greet", "--proposal", scene.propose(repo))
     line = shlex.join([f"{ROOT}/bin/flow", *words])
     repo.write("../go.sh", f"{line}\n")
-    done = run(["bash", str(repo.path.parent / "go.sh")], cwd=repo.path, env=AGENT)
+    env = {**AGENT, "FLOW_PYTHON": sys.executable}
+    done = run(["bash", str(repo.path.parent / "go.sh")], cwd=repo.path, env=env)
     assert done.status == 0, done
 
 

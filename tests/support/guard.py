@@ -16,7 +16,7 @@ WATCHED = {
         ),
     },
     "project": {
-        "": (".decisions", ".claude", ".specs", ".flow"),
+        "": (".decisions", ".claude", ".specs", ".flow", ".venv-flow"),
         ".flow": ("goals", "runs"),
         ".git": ("config", "hooks", "info", "HEAD"),
     },
