@@ -160,13 +160,18 @@ class Recorder(stage.Stage):
 
     def _program(self) -> tuple[str, ...]:
         *start, _, path = super()._program()
+        return (*start, START, path, str(self._later()))
+
+    def _later(self) -> int:
         self._now += 60
-        return (*start, START, path, str(self._now))
+        return self._now
 
 
-def make(folder: str, tell: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
+def make(
+    folder: str, tell: Callable[[str], None] = lambda _: None, kind: type[Recorder] = Recorder
+) -> dict[str, bytes]:
     """Name → content of each file of the record; ``folder`` is empty and may stay behind."""
-    recorder = Recorder(folder, tell)
+    recorder = kind(folder, tell)
     demo.play_story(recorder, judged=True, waiting=True)
     if recorder.differences:
         raise SystemExit("\n".join(["not as told:", *recorder.differences]))

@@ -18,6 +18,8 @@ from jsonschema import Draft202012Validator
 
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.journal import store as journal_store
+from flow.adapters.process.child import fork_to
+from flow.adapters.process.tool import ToolResult
 from flow.adapters.rubrics import rubric_files
 from flow.cli import stage
 from tests.support import ROOT, run, run_flow
@@ -53,11 +55,30 @@ def copy(tmp_path: Path) -> Path:
     return top
 
 
+class InForks(make_example.Recorder):
+    """Commands after the first are forks of this process: to start them takes half of the time."""
+
+    def _start_flow(self, arguments: tuple[str, ...], *, merged: bool = False) -> ToolResult:
+        if not self.steps:
+            return super()._start_flow(arguments, merged=merged)
+        now, answer = self._later(), Path(self.folder, "answer")
+
+        def command() -> int:
+            os.environ.clear()
+            make_example.hold_still(now)
+            ran = run_flow(*arguments, cwd=self.project, env=self.env)
+            answer.write_text(ran.stdout + ran.stderr * merged)
+            return ran.status
+
+        status = os.waitstatus_to_exitcode(os.waitpid(fork_to(command), 0)[1])
+        return ToolResult(status, answer.read_bytes(), b"")
+
+
 @pytest.mark.slow
 def test_what_is_tracked_is_what_the_script_makes(tmp_path: Path) -> None:
     """The story of the four goals is played to its end in a folder of another name."""
     (folder := tmp_path / "another place").mkdir()
-    made = make_example.make(str(folder))
+    made = make_example.make(str(folder), kind=InForks)
     assert sorted(made) == sorted(FILES), AGAIN
     different = [name for name in made if made[name] != FILES[name]]
     assert different == [], f"{AGAIN}\n{_difference(different[0], made)}"
