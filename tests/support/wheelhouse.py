@@ -1,9 +1,7 @@
-"""Wheels of the packages installed here, so that a test can install them without a network."""
+"""The packages installed here, and stand-ins for them, where a test has no network."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import zipfile
 from importlib import metadata
@@ -14,9 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def build_wheelhouse(folder: Path, requirements: list[str]) -> Path:
-    """Pack each of ``requirements``, and what it requires itself, into a wheel in ``folder``."""
-    folder.mkdir(parents=True)
+def link_packages(site: Path, requirements: list[str]) -> None:
+    """Have ``requirements``, and what they require themselves, in ``site``: links to what is here.
+
+    What is compiled here already is used from there.
+    """
     waiting = [name_of(requirement) for requirement in requirements]
     done: set[str] = set()
     while waiting:
@@ -28,11 +28,11 @@ def build_wheelhouse(folder: Path, requirements: list[str]) -> Path:
             found = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue  # one that this platform or version does not need
-        pack(found, folder)
+        for part in {file.parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
+            (site / part).symlink_to(str(found.locate_file(part)))
         waiting += [
             name_of(text) for text in found.requires or () if not re.search(r";.*\bextra\b", text)
         ]
-    return folder
 
 
 def name_of(requirement: str) -> str:
@@ -40,35 +40,6 @@ def name_of(requirement: str) -> str:
     match = re.match(r"[A-Za-z0-9._-]+", requirement)
     assert match, requirement
     return re.sub(r"[-_.]+", "-", match[0]).lower()
-
-
-def pack(found: metadata.Distribution, folder: Path) -> None:
-    """One installed distribution as a wheel, from the list of its files."""
-    tags = re.findall(r"^Tag: (.+)$", found.read_text("WHEEL") or "", re.M)
-    pythons, abis, platforms = (
-        ".".join(sorted({tag.split("-")[part] for tag in tags})) for part in range(3)
-    )
-    stem = f"{found.name.replace('-', '_')}-{found.version}"
-    record = None
-    lines = []
-    with zipfile.ZipFile(folder / f"{stem}-{pythons}-{abis}-{platforms}.whl", "w") as wheel:
-        for file in found.files or ():
-            name = file.as_posix()
-            if name.endswith("dist-info/RECORD"):
-                record = name
-                continue
-            if name.startswith("..") or "__pycache__" in name:
-                continue
-            if name.endswith(("/INSTALLER", "/REQUESTED", "/direct_url.json")):
-                continue
-            content = file.read_binary()
-            digest = (
-                base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-            )
-            lines.append(f"{name},sha256={digest},{len(content)}")
-            wheel.writestr(name, content)
-        assert record, found.name
-        wheel.writestr(record, "\n".join([*lines, f"{record},,", ""]))
 
 
 def stand_ins(folder: Path, requirements: list[str], modules: Mapping[str, str]) -> Path:
