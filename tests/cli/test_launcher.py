@@ -93,6 +93,16 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stand_ins(tmp_path_factory.mktemp("wheels") / "house", dependencies(), names)
 
 
+@pytest.fixture(scope="session")
+def site(wheels: Path) -> Path:
+    """What is in the wheels, as pip unpacks it."""
+    folder = wheels.with_name("site")
+    for wheel in wheels.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+    return folder
+
+
 def make_checkout(folder: Path) -> Path:
     """A copy of what ``bin/`` needs, with the stand-in package."""
     shutil.copytree(f"{ROOT}/bin", folder / "bin", ignore=shutil.ignore_patterns("__pycache__"))
@@ -123,23 +133,29 @@ exec {interpreter()} "$@"
     preparer.write_text(text.replace(line, f"base = {str(program)!r}"))
 
 
-def without_ensurepip(checkout: Path) -> Path:
+def without_ensurepip(checkout: Path, pip: str = "") -> Path:
     """Have ``checkout`` prepared with the interpreter's own pip, which is there already.
 
-    To put pip into each environment first takes most of the time that preparing one takes.
+    To put pip into each environment first takes most of the time that preparing one takes. ``pip``
+    is what the shell does instead where pip itself is not the point: that takes most of the rest.
     """
-    lame(checkout, "import venv, ensurepip")
+    lame(checkout, "import venv, ensurepip", f"*' -m pip --python '*) {pip} ;;" if pip else "")
     return checkout
 
 
-def hanging(checkout: Path) -> Path:
+def put_there(site: Path) -> str:
+    """In place of pip: copy what it would unpack."""
+    return f"exec cp -R '{site}/.' \"${{5%/bin/python}}\"/lib/python*/site-packages"
+
+
+def hanging(checkout: Path, site: Path) -> Path:
     """Have the first preparation hang where pip is to begin; the file is there from then on.
 
     The new environment is half made then, and stays so until the hanging one is ended.
     """
     hangs = checkout.with_name("hangs")
-    once = f"*' pip '*) [ -e '{hangs}' ] || {{ touch '{hangs}'; exec sleep 600; }} ;;"
-    lame(checkout, "import venv, ensurepip", once)
+    once = f"[ -e '{hangs}' ] || {{ touch '{hangs}'; exec sleep 600; }}"
+    without_ensurepip(checkout, f"{once}; {put_there(site)}")
     return hangs
 
 
@@ -173,17 +189,11 @@ def env(tmp_path: Path, wheels: Path) -> dict[str, str | None]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+def prepared(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Path:
     """A checkout with its environment, for tests that do not change it."""
     folder = make_checkout(tmp_path_factory.mktemp("prepared") / "flow root")
-    without_ensurepip(folder)
-    path = f"{os.path.dirname(interpreter())}:{SYSTEM}"
-    env = {
-        "PATH": path,
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(wheels),
-        "HOME": str(folder),
-    }
+    without_ensurepip(folder, put_there(site))
+    env = {"PATH": f"{os.path.dirname(interpreter())}:{SYSTEM}", "HOME": str(folder)}
     found = run([folder / "bin/flow", "exit", "0"], cwd=folder, env=env)
     assert found.status == 0, found.stderr
     return folder
@@ -263,10 +273,10 @@ def test_first_starts_prepare_once_and_say_so_and_the_next_is_quiet(
 
 @pytest.mark.slow
 def test_a_start_killed_while_preparing_is_made_good_by_the_next(
-    checkout: Path, env: dict[str, str | None], tmp_path: Path
+    checkout: Path, env: dict[str, str | None], tmp_path: Path, site: Path
 ) -> None:
     """And an interrupt leaves nothing half made."""
-    hangs = hanging(checkout)
+    hangs = hanging(checkout, site)
     environment = {**os.environ, **env}
 
     def end_by(number: signal.Signals) -> tuple[int, str, str]:
@@ -338,12 +348,12 @@ def test_without_a_network_it_says_so_and_leaves_nothing_half_made(
 
 @pytest.mark.slow
 def test_without_a_network_the_packages_of_the_interpreter_itself_serve(
-    checkout: Path, env: dict[str, str | None], tmp_path: Path, wheels: Path
+    checkout: Path, env: dict[str, str | None], tmp_path: Path, site: Path
 ) -> None:
     """As where the distribution or an active environment has them all."""
     own = tmp_path / "own"
-    make_environment(own, wheels)
-    without_ensurepip(checkout)
+    make_environment(own, site)
+    without_ensurepip(checkout, "exit 1")
     env = {**env, "PATH": f"{own}/bin:{SYSTEM}", "PIP_FIND_LINKS": None}
     first = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert first.status == 0, first.stderr
@@ -353,15 +363,13 @@ def test_without_a_network_the_packages_of_the_interpreter_itself_serve(
     assert second["yaml"] == first.json["yaml"]
 
 
-def make_environment(folder: Path, wheels: Path) -> None:
+def make_environment(folder: Path, packages: Path) -> None:
     """A virtual environment of somebody's own, with the packages."""
     subprocess.run(
         [interpreter(), "-I", "-m", "venv", "--without-pip", folder], check=True, timeout=120
     )
     (site,) = folder.glob("lib/python*/site-packages")
-    for wheel in wheels.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(site)
+    shutil.copytree(packages, site, dirs_exist_ok=True)
 
 
 def test_no_python_is_one_line(checkout: Path, tmp_path: Path) -> None:
@@ -487,9 +495,9 @@ def unprivileged(*argv: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
 
 
 @pytest.fixture
-def read_only(checkout: Path) -> Iterator[Path]:
+def read_only(checkout: Path, site: Path) -> Iterator[Path]:
     """A checkout that nobody may write to."""
-    without_ensurepip(checkout)
+    without_ensurepip(checkout, put_there(site))
     folders = [checkout, *(path for path in checkout.rglob("*") if path.is_dir())]
     for folder in folders:
         folder.chmod(0o555)
