@@ -9,7 +9,7 @@ from flow.adapters.chain import event_log
 from flow.adapters.exchange import dsse
 from flow.adapters.fs import files
 from flow.adapters.ledger.reader import rubric_digests
-from flow.app.exchange.export import ExportSources, tree_now
+from flow.app.exchange.export import ExportSources
 from flow.core.layout import OUTPUT_LIMIT
 from flow.startup.typing import TYPE_CHECKING
 from flow.version import __version__
@@ -23,9 +23,7 @@ def export_sources(context: Context) -> ExportSources:
     record, top = context.run_record, context.top
     return ExportSources(
         finish=context.ledger.finish,
-        records=context.records,
-        broken=lambda run: context.verification.broken(run),  # noqa: PLW0108  # few ask
-        tree_now=partial(tree_now, context.closing_context()),
+        closing=context.closing_context(),
         tree_of=partial(tree_of, context.repo, context.tree),
         events=lambda run, goal: event_log.read(top, run, goal)[0],
         closed=lambda goal, run, at: record.closed(run, goal.goal, goal.contract, at),

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.exchange.envelopes import Signature
-    from flow.app.ports import Records
-    from flow.core.chain.walk import ChainFinding
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.errors import FlowError
@@ -55,11 +53,8 @@ class ExportSources(NamedTuple):
 
     finish: Callable[[str], object]
     """Completes what a killed command had decided about a goal."""
-    records: Records
-    broken: Callable[[str], Sequence[ChainFinding]]
-    """Findings that break the record of a run."""
-    tree_now: Callable[[LoadedGoal, str], str | None]
-    """The digest of the files as they are; None if git cannot say."""
+    closing: ClosingContext
+    """The records, and what the files are held against."""
     tree_of: Callable[[Goal, str, str], str | None]
     """The digest of a commit's files (goal, run, commit); None if it is not here."""
     events: Callable[[str, str], Sequence[Mapping[str, Any]]]
@@ -90,7 +85,7 @@ def export(
     ``run_id`` None: the goal's own. Raises :class:`StateError` if there is nothing to vouch for.
     """
     sources.finish(ids.goal_id(goal_id))
-    loaded = sources.records.goal(goal_id)
+    loaded = sources.closing.records.goal(goal_id)
     run = run_of(loaded.goal) if run_id is None else ids.run_id(run_id)
     try:
         record = gather_record(
@@ -167,7 +162,7 @@ def _attested(
 ) -> tuple[tuple[AttestedSidecar, ...], dict[str, int]]:
     """The sidecars that go along: those that decide, then those of others; how many do not."""
     goal = loaded.goal
-    sidecars, _ = sources.records.evidence(run_id)
+    sidecars, _ = sources.closing.records.evidence(run_id)
     mine = [e for e in sidecars if e.goal == goal.id]
     commits: dict[str, str | None] = {}
     items = [
@@ -184,7 +179,7 @@ def _attested(
         if goal.status in CLOSED:  # it is evaluated no more
             state = "were when it was closed"
             remedy = f"see whether its record is whole: flow evidence verify {goal.id}"
-        elif broken := sources.broken(run_id):
+        elif broken := sources.closing.broken(run_id):
             raise at_key("ID", goal.id).wrong_state(
                 broken_record(run_id, broken),
                 f"see all of it: flow evidence verify {run_id}",
@@ -208,7 +203,7 @@ def _attested(
     return tuple(items), {kind: count for kind, count in left_out.items() if count}
 
 
-def tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | None:
+def _tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str | None:
     """The digest of the files as they are; None if git cannot say."""
     goal = loaded.goal
     baseline = context.baseline(goal, run_id).baseline
@@ -265,10 +260,10 @@ def _decisive(
     """
     deciding: list[tuple[Criterion, Evidence]] = []
     is_open = loaded.goal.status not in CLOSED
-    tree = sources.tree_now(loaded, run_id) if is_open else None
+    tree = _tree_now(sources.closing, loaded, run_id) if is_open else None
     for criterion in loaded.goal.criteria:
         for path in _candidates(criterion, run_id, mine if is_open else ()):
-            evidence = sources.records.counted(path)
+            evidence = sources.closing.records.counted(path)
             if evidence is None or not _decides(evidence, criterion):
                 continue
             if not is_open or _is_fresh(evidence, tree, loaded):
