@@ -1,4 +1,4 @@
-"""Signals in a process of Flow's own: those it inherits, and when Ctrl-C counts.
+"""Signals in a process of Flow's own, those it inherits and when Ctrl-C counts; and its umask.
 
 While Python loads modules, and once an answer is decided, there is nothing to interrupt: a
 ``KeyboardInterrupt`` there would only show a traceback, or take the answer back. So Ctrl-C is
@@ -12,18 +12,21 @@ imports Flow, a test) nothing is changed.
 from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
+import os
 
 _owned = False
 _missed = False
 
 
 def settle() -> None:
-    """Undo a parent's changes to the signals that Flow waits for, or that end it.
+    """Undo a parent's changes to the signals that Flow waits for, or that end it, and to the umask.
 
     An ignored SIGCHLD loses the exit status of every child; a blocked alarm never ends a hook. A
     SIGHUP or SIGINT that is ignored stays so: ``nohup`` and a shell's background jobs ignore them
-    on purpose. Commands inherit none of these changes (``process_child.start``).
+    on purpose. Commands inherit none of these changes (``process_child.start``). A umask that takes
+    the user's own rights away would shut Flow, and every command, out of what it has just made.
     """
+    os.umask(os.umask(0o077) & 0o077)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM):
         if signal.getsignal(number) == signal.SIG_IGN:

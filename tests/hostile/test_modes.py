@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.hostile.scene import CANARY, GOAL, GOAL_TEXT, RUN, check
+from tests.support import ROOT, scene
+from tests.support.start import run
 
 if TYPE_CHECKING:
     from tests.hostile.scene import Scene
+    from tests.support import GitRepo
 
 CALLS = (
     ("init",),
@@ -74,6 +78,23 @@ def test_modes_of_everything_written(scene: Scene, umask: int) -> None:
     assert kinds == {True, False}
     with open(scene.canary, "rb") as file:
         assert file.read() == CANARY
+
+
+@pytest.mark.parametrize("umask", ["0777", "0327"])
+def test_a_umask_that_shuts_the_user_out_is_not_obeyed(repo: GitRepo, umask: str) -> None:
+    scene.start(repo)
+    script = f'umask {umask} && exec "$0" "$@"'
+    create = ("goal", "create", "greet", "--outcome", "o", "--criterion", "AC1: a :: test -d src")
+    words = ["sh", "-c", script, f"{ROOT}/bin/flow", *create, "--json"]
+    done = run(words, cwd=repo.path, env={"FLOW_PYTHON": sys.executable})
+    assert done.status == 0, done
+    made = [path for name in (".flow", ".decisions") for path in (repo.path / name).rglob("*")]
+    assert len(made) > 5
+    others = 0o077 & ~int(umask, 8)
+    for path in made:
+        bits = stat.S_IMODE(path.lstat().st_mode)
+        assert bits & 0o600 == 0o600, (path, oct(bits))
+        assert not bits & 0o077 & ~others, (path, oct(bits))
 
 
 def _remove(path: str) -> None:
