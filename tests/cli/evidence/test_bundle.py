@@ -630,7 +630,7 @@ def test_thousands_of_findings_are_cut(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes((line() + b"\n") * 1500)
     report = check_bundle(str(tmp_path / "b"), None, ())
     assert len(report.findings) == 101
-    assert report.findings[-1] == "and 1401 more"
+    assert report.findings[-1] == "and 1,401 more"
 
 
 def test_a_bundle_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
