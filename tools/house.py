@@ -12,7 +12,7 @@ import io
 import re
 import sys
 import tokenize
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,16 @@ def modules(package: str) -> Modules:
     return parsed
 
 
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The module and every statement in it, however deep; no expression holds one."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting.extend(getattr(node, part, ()))
+
+
 def folder_sizes(package: str) -> dict[str, int]:
     """Modules for each folder below ``package``, largest first; ``__init__.py`` does not count."""
     paths = (ROOT / package).rglob("*.py")
@@ -51,7 +61,7 @@ def folder_sizes(package: str) -> dict[str, int]:
 def imports(tree: ast.Module, known: Modules) -> set[str]:
     """The modules of ``known`` that ``tree`` imports anywhere, for types and in functions too."""
     targets = set()
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             targets |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -97,14 +107,14 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
 def functions(trees: Modules) -> Iterator[tuple[str, Function]]:
     """Every function and method, with the module it stands in."""
     for module, tree in trees.items():
-        for node in ast.walk(tree):
+        for node in statements(tree):
             if isinstance(node, Function):
                 yield module, node
 
 
 def shared_class_names(trees: Modules) -> dict[str, int]:
     """Class names that more than one class has, with their number."""
-    classes = (node for tree in trees.values() for node in ast.walk(tree))
+    classes = (node for tree in trees.values() for node in statements(tree))
     names = Counter(node.name for node in classes if isinstance(node, ast.ClassDef))
     return {name: count for name, count in names.most_common() if count > 1}
 
@@ -129,9 +139,8 @@ def assignments(trees: Modules, name: str) -> int:
 
 def docstrings(tree: ast.Module) -> Iterator[ast.Expr]:
     """The docstrings of a module, its classes, functions, variables and fields."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        for statement in body if isinstance(body, list) else ():
+    for node in statements(tree):
+        for statement in getattr(node, "body", ()):
             if isinstance(statement, ast.Expr) and is_text(statement.value):
                 yield statement
 
