@@ -1,7 +1,7 @@
 """Spoilt files, whatever was done to them: an answer or the one error type, and in time.
 
 At two levels: the functions that read, and the commands. Bounded and the same each time;
-``--long`` tries a hundred times as many, other ones each time.
+``--long`` tries hundreds of times as many, other ones each time.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ def test_every_reader_gives_an_answer_or_the_one_error(scene: Scene, name: str) 
     valid = _valid(scene, name)
     before = scene.outside()
 
-    @examples(30, long=10_000)
+    @examples(20, long=10_000)
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         data = spoil(name, valid, seed)
@@ -394,7 +394,7 @@ def test_every_command_gives_an_answer_or_the_one_error(scene: Scene, name: str)
     valid, where = _valid(scene, name), _files(scene)[name]
     before = scene.outside()
 
-    @examples(15, long=7500)
+    @examples(10, long=7500)
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         random = Random(seed)
