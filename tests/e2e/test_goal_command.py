@@ -32,19 +32,34 @@ def confirm(call: Call) -> Reply:
     return bash(line.group(1))
 
 
-def test_evaluate_confirm_and_the_one_question_is_flows(scene: GitRepo) -> None:
-    meet(scene)
-    agent = Agent(bash(EVALUATE), confirm, says("The goal is achieved."))
-    with Session(scene, agent, person=allow) as session:
+def test_a_sentence_creates_a_goal_and_the_one_question_of_its_end_is_flows(repo: GitRepo) -> None:
+    """By the text for that word; then it is evaluated and confirmed."""
+    start(repo)
+    words = "--outcome 'the greeting is polite' --allow 'src/**' --issue 7"
+    create = f"flow goal create greet --criterion '{PASSES}' {words}"
+    agent = Agent(
+        *(uses("Read", file_path=f"{ROOT}/references/goal/create.md"), bash(create), says("done")),
+        *(bash(EVALUATE), confirm, says("The goal is achieved.")),
+    )
+    with Session(repo, agent, person=allow) as session:
+        turn = session.prompt("/flow:goal the greeting says please")
+        assert status(repo) == "active"
+        meet(repo)
         session.prompt("/flow:goal evaluate greet")
-    prompt = agent.heard[0]
+    ours = {name for name in turn.init["slash_commands"] if name.startswith("flow:")}
+    assert ours & {"flow:goal:create", "flow:create"} == set()
+    assert {"flow:goal", "flow:judge-with-debate"} <= ours
+    assert "Called as: `/flow:goal the greeting says please`" in agent.heard[0]
+    assert "flow goal create dates-need-a-year" in agent.heard[1]
+    prompt = agent.heard[3]
     assert "Called as: `/flow:goal evaluate greet`" in prompt
     assert f"`{ROOT}/references/goal/create.md`" in prompt
-    assert re.search("^✓ greet  achieved, as proposed", agent.heard[1], re.MULTILINE)
-    ((tool, given),) = session.asked
-    assert tool == "Bash"
-    assert given["command"].startswith("flow goal confirm greet --proposal ")
-    (reason,) = session.reasons
+    assert re.search("^✓ greet  achieved, as proposed", agent.heard[4], re.MULTILINE)
+    assert [tool for tool, _ in session.asked] == ["Bash", "Bash"]
+    created, confirmed = (given["command"] for _, given in session.asked)
+    assert created == create
+    assert confirmed.startswith("flow goal confirm greet --proposal ")
+    reason = session.reasons[1]
     for part in (
         "Close goal greet as achieved?",
         "the greeting is polite",
@@ -54,12 +69,12 @@ def test_evaluate_confirm_and_the_one_question_is_flows(scene: GitRepo) -> None:
         "This is an agent asking.",
     ):
         assert part in reason
-    assert "greet is achieved" in agent.heard[2]
-    assert status(scene) == "achieved"
-    journal = scene.read(".decisions/issue-7.md")
+    assert "greet is achieved" in agent.heard[5]
+    assert status(repo) == "achieved"
+    journal = repo.read(".decisions/issue-7.md")
     assert 'how: "flow goal confirm"' in journal
     assert "said_from: agent" in journal
-    verdict = json.loads((run_dir(scene) / "last-verdict.json").read_text())
+    verdict = json.loads((run_dir(repo) / "last-verdict.json").read_text())
     assert (verdict["verdict"], verdict["source"]) == ("achieved", "command")
 
 
@@ -78,24 +93,6 @@ def test_where_nobody_can_be_asked_nothing_is_confirmed(met: GitRepo) -> None:
     assert status(met) == "active"
 
 
-def test_a_sentence_creates_a_goal_by_the_text_for_that_word(repo: GitRepo) -> None:
-    start(repo)
-    words = "--outcome 'The greeting is polite' --allow 'src/**'"
-    create = f"flow goal create greet --criterion '{PASSES}' {words}"
-    agent = Agent(
-        uses("Read", file_path=f"{ROOT}/references/goal/create.md"), bash(create), says("done")
-    )
-    with Session(repo, agent, person=allow) as session:
-        turn = session.prompt("/flow:goal the greeting says please")
-    ours = {name for name in turn.init["slash_commands"] if name.startswith("flow:")}
-    assert ours & {"flow:goal:create", "flow:create"} == set()
-    assert {"flow:goal", "flow:judge-with-debate"} <= ours
-    assert "Called as: `/flow:goal the greeting says please`" in agent.heard[0]
-    assert "flow goal create dates-need-a-year" in agent.heard[1]
-    assert [given.get("command") for _, given in session.asked] == [create]
-    assert status(repo) == "active"
-
-
 FORMS = (
     "cd . && flow goal confirm greet --proposal 0",
     f'"{ROOT}/bin/flow" goal confirm greet --proposal 0',
@@ -105,45 +102,57 @@ FORMS = (
 """Some that take different ways; ``tests/core/tool_calls/test_rules.py`` has them all."""
 
 
-def test_an_agent_that_does_not_ask_needs_the_persons_yes_all_the_same(met: GitRepo) -> None:
-    """Also where all of Bash is allowed."""
-    last = "flow goal evaluate greet --confirm"
-    more = [*map(bash, FORMS), bash(last), says("I could not close it.")]
-    agent = Agent(bash(EVALUATE), confirm, *more)
-    with Session(met, agent, "--allowedTools", "Bash", person=refuse) as session:
-        session.prompt("/flow:goal evaluate greet")
-    first, *others = (given["command"] for _, given in session.asked)
-    assert first.startswith("flow goal confirm greet --proposal ")
-    assert others == [*FORMS, last]
-    assert all("The person says no." in text for text in agent.heard[2:])
-    assert status(met) == "active"
-    assert flow(met, "goal", "status", "greet", "--json").json["proposal"]["to"] == "achieved"
+def test_an_agent_that_does_not_ask_needs_the_persons_yes_which_is_none_to_all(
+    met: GitRepo,
+) -> None:
+    """Also where all of Bash is allowed: the person says no to every form.
 
+    A yes is none to a contract nobody trusts, to files that have moved since, or to --confirm.
+    """
 
-def test_a_yes_is_no_yes_to_all(met: GitRepo) -> None:
-    """Not to a contract nobody trusts, nor to files that have moved since, nor to --confirm."""
-
-    def moves(_tool: str, given: dict[str, Any]) -> dict[str, Any]:
+    def moves(tool: str, given: dict[str, Any]) -> dict[str, Any] | None:
+        if not yes:
+            return refuse(tool, given)
         if "--proposal" in given["command"]:
             met.write("src/greet.txt", "please, and now\n")
         return given
 
     def nothing_ran(_call: Call) -> Reply:
-        runs.extend((met.path / ".flow/runs").glob("*/evidence/*eval*"))
+        runs.extend(evidence() - before)
         return bash(EVALUATE)
 
+    def evidence() -> set[Path]:
+        return set((met.path / ".flow/runs").glob("*/evidence/*eval*"))
+
+    yes: list[bool] = []
     runs: list[Path] = []
-    file = met.path / ".flow/goals/greet.goal.yaml"
-    contract = file.read_text()
-    file.write_text(contract.replace("grep -q please", "touch ran; grep -q please"))
-    steps = (bash("flow goal evaluate greet --confirm"), nothing_ran, confirm, says("Stale."))
-    agent = Agent(bash(EVALUATE), says("Please read the contract."), *steps)
-    with Session(met, agent, person=moves) as session:
+    last = "flow goal evaluate greet --confirm"
+    more = [*map(bash, FORMS), bash(last), says("I could not close it.")]
+    agent = Agent(bash(EVALUATE), confirm, *more)
+    with Session(met, agent, "--allowedTools", "Bash", person=moves) as session:
+        session.prompt("/flow:goal evaluate greet")
+        first, *others = (given["command"] for _, given in session.asked)
+        assert first.startswith("flow goal confirm greet --proposal ")
+        assert others == [*FORMS, last]
+        assert all("The person says no." in text for text in agent.heard[2:])
+        assert status(met) == "active"
+        proposal = flow(met, "goal", "status", "greet", "--json").json["proposal"]
+        assert proposal["to"] == "achieved"
+
+        yes.append(True)
+        session.asked.clear()
+        agent.turns.clear()
+        before = evidence()
+        file = met.path / ".flow/goals/greet.goal.yaml"
+        contract = file.read_text()
+        file.write_text(contract.replace("grep -q please", "touch ran; grep -q please"))
+        agent.steps.extend((bash(EVALUATE), says("Please read the contract.")))
         session.prompt("/flow:goal evaluate greet")
         assert re.search("^do +ask_trust$", agent.heard[1], re.MULTILINE)
         assert not (met.path / "ran").exists()
         assert session.asked == []
         file.write_text(contract)
+        agent.steps.extend((bash(last), nothing_ran, confirm, says("Stale.")))
         session.prompt("/flow:goal evaluate greet")
     assert [given["command"].split()[2] for _, given in session.asked] == ["evaluate", "confirm"]
     assert "terminal" in agent.heard[3]
