@@ -33,6 +33,8 @@ SETTINGS = ("-c", "protocol.file.allow=always", "-c", "maintenance.auto=false")
 
 _made: dict[str, str] = {}
 """The repository as every test finds it, kept by its object format once one was made."""
+_submodules: dict[tuple[str, str], Path] = {}
+"""What ``git submodule add`` leaves, kept by the object format and the submodule's path."""
 
 
 class GitBox:
@@ -45,9 +47,10 @@ class GitBox:
         for place in (self.outer, self.home):
             place.mkdir()
         self.top = folder / "repo"
+        self._object_format = object_format
         if object_format in _made:
             shutil.copytree(_made[object_format], self.top, symlinks=True)
-            if not refresh_index(self.top, id_bytes=32 if object_format == "sha256" else 20):
+            if not refresh_index(self.top, id_bytes=self._id_bytes):
                 self.git("update-index", "-q", "--refresh")  # the copies are other files
         else:
             self._make(object_format)
@@ -69,6 +72,10 @@ class GitBox:
         _made[object_format] = tempfile.mkdtemp(prefix="flow-gitbox-")
         atexit.register(shutil.rmtree, _made[object_format], ignore_errors=True)
         shutil.copytree(self.top, _made[object_format], symlinks=True, dirs_exist_ok=True)
+
+    @property
+    def _id_bytes(self) -> int:
+        return 32 if self._object_format == "sha256" else 20
 
     # --- making changes ---
 
@@ -125,8 +132,32 @@ class GitBox:
         return place
 
     def add_submodule(self, path: str = "vendor/sub") -> None:
-        source = self.other_repo("sub-source", {"sub.py": "s = 1\n", "deep/x.py": "x\n"})
-        self.git("submodule", "--quiet", "add", str(source), path)
+        """A submodule at ``path``, committed; once by git, which starts thirty processes."""
+        source, git_dir = self.outer / "sub-source", f".git/modules/{path}"
+        made = source, self.top / path, self.top / git_dir
+        kept = _submodules.get((self._object_format, path))
+        if kept is None:
+            self.other_repo("sub-source", {"sub.py": "s = 1\n", "deep/x.py": "x\n"})
+            self.git("submodule", "--quiet", "add", str(source), path)
+            kept = Path(tempfile.mkdtemp(prefix="flow-gitbox-"))
+            atexit.register(shutil.rmtree, kept, ignore_errors=True)
+            for number, place in enumerate(made):
+                shutil.copytree(place, kept / f"{number}")
+            (kept / "source").write_text(str(source))
+            _submodules[self._object_format, path] = kept
+        else:
+            for number, place in enumerate(made):
+                shutil.copytree(kept / f"{number}", place)
+            config = self.top / git_dir / "config"
+            was = (kept / "source").read_text()
+            config.write_text(config.read_text().replace(was, str(source)))
+            for top, own in ((source, source / ".git"), (self.top / path, self.top / git_dir)):
+                refresh_index(top, id_bytes=self._id_bytes, git_dir=own)
+            with (self.top / ".gitmodules").open("a") as file:
+                file.write(f'[submodule "{path}"]\n\tpath = {path}\n\turl = {source}\n')
+            with (self.top / ".git/config").open("a") as file:
+                file.write(f'[submodule "{path}"]\n\turl = {source}\n\tactive = true\n')
+            self.git("add", "-f", "--", ".gitmodules", path)
         self.commit_staged("submodule")
 
     # --- asking Flow ---

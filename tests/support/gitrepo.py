@@ -144,13 +144,13 @@ def _kept() -> Path:
     return Path(folder)
 
 
-def refresh_index(top: Path, *, id_bytes: int = 20) -> bool:
+def refresh_index(top: Path, *, id_bytes: int = 20, git_dir: Path | None = None) -> bool:
     """As ``git update-index --refresh`` after a copy of all files: the index has their stamps.
 
     False where the index is of another form than a plain ``git add`` writes; it is left alone.
     The copies must have the contents that the index names: nothing is read again.
     """
-    file = top / ".git" / "index"
+    file = (git_dir or top / ".git") / "index"
     data = bytearray(file.read_bytes())
     signature, version, count = struct.unpack_from(">4sII", data)
     if signature != b"DIRC" or version != 2:
