@@ -27,6 +27,7 @@ from flow.core.masked_exit.programs import MAKES, SEARCHERS, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name, has_wildcard, plain_words
+from flow.startup.functools import cache
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class _ProofFinder:
         self._variants_left = _MOST_VARIANTS
         self._followed: set[tuple[str, str, int]] = set()
         self.patterns: list[str] = []
-        self.settings: list[str] = []
+        self.settings: dict[str, None] = {}
         self.outside: dict[str, None] = {}
         self.packages: dict[str, None] = {}
         """The folders of installed packages whose programs the commands start."""
@@ -465,11 +466,10 @@ class _ProofFinder:
 
         Also those above the checkout, where many runners search on, and in the user's home folder.
         """
+        if len(self.settings) > MOST_PATTERNS:
+            return  # a later one is left out
         for tool in tools:
-            home = HOME_SETTINGS.get(tool, ())
-            names = (*ECOSYSTEMS[tool].settings, *(name.removeprefix(HOME) for name in home))
-            plain = (name for name in names if not has_wildcard(name) and name[-1] != "/")
-            self.settings += [*home, *(ABOVE + name for name in plain)]
+            self.settings.update(_beyond(tool))
         chain: dict[str, None] = {}
         for start in (folder, *inside):
             if start == _OUTSIDE:
@@ -482,11 +482,11 @@ class _ProofFinder:
         for place in chain:
             prefix = "" if place == "." else f"{literal_pattern(place)}/"
             for tool in tools:
-                self.settings += [
-                    prefix + name
+                self.settings |= {
+                    prefix + name: None
                     for name in ECOSYSTEMS[tool].settings
                     if place == folder or not name.startswith("**/")
-                ]
+                }
 
     def _site(self, program: str, folder: str) -> None:
         """Add the files that Python runs at its start, in an environment inside the checkout."""
@@ -500,6 +500,15 @@ class _ProofFinder:
                 start = literal_pattern(place)
                 self.patterns += [f"{start}/lib/*/site-packages/{name}" for name in SITE]
                 self.patterns.append(f"{start}/pyvenv.cfg")
+
+
+@cache
+def _beyond(tool: str) -> dict[str, None]:
+    """The settings of a tool in the user's home folder and above the checkout."""
+    home = HOME_SETTINGS.get(tool, ())
+    names = (*ECOSYSTEMS[tool].settings, *(name.removeprefix(HOME) for name in home))
+    plain = (name for name in names if not has_wildcard(name) and name[-1] != "/")
+    return dict.fromkeys((*home, *(ABOVE + name for name in plain)))
 
 
 def _with_values(text: str, depth: int = _DEEPEST) -> list[str]:
