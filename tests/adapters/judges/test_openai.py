@@ -170,7 +170,6 @@ def test_strange_numbers_are_no_usage(tmp_path: Path) -> None:
     assert found.usage[:5] == ("openai", "m:8b", None, None, None)
 
 
-@pytest.mark.cold
 def test_a_response_without_end_is_ended(tmp_path: Path) -> None:
     huge = json.dumps({**BODY, "padding": "x" * (1 << 20)})
     with ChatApi(json_response(200, json.loads(huge))) as api:
@@ -179,7 +178,6 @@ def test_a_response_without_end_is_ended(tmp_path: Path) -> None:
     assert found.kind == "not_json"
 
 
-@pytest.mark.cold
 def test_a_response_that_drips_ends_with_the_calls_time(tmp_path: Path) -> None:
     """The SDK's own limit is for each read; the call's is for all of it."""
     drips = Response(200, {"content-type": "application/json"}, [b"{"], hold=True, drip=b" ")

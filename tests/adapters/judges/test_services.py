@@ -150,6 +150,14 @@ def sdk(request: pytest.FixtureRequest) -> Service:
 CLI = (pytest.mark.needs_tool("claude"), pytest.mark.slow)
 
 
+ONCE = pytest.mark.parametrize(
+    "service",
+    [pytest.param("claude", marks=(*CLI, pytest.mark.long)), "anthropic", "openai"],
+    indirect=True,
+)
+"""Another test shows the same of the CLI, in the short form."""
+
+
 @pytest.fixture(params=[pytest.param("claude", marks=CLI), "anthropic", "openai"])
 def service(request: pytest.FixtureRequest) -> Service:
     return SERVICES[request.param]
@@ -267,6 +275,7 @@ def test_a_wish_that_is_too_long_is_not_waited(sdk: Service, tmp_path: Path) -> 
     assert "the service asks to wait 3.6e+03 s" in found.reason
 
 
+@ONCE  # as a key that is wrong
 def test_what_does_not_pass_is_not_tried_again(service: Service, tmp_path: Path) -> None:
     with service.server(service.refuse(400)) as api:
         asked = service.ask(api, tmp_path)
@@ -287,6 +296,7 @@ def test_a_stream_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
     assert len(api.calls) == 2
 
 
+@ONCE  # as a stream that breaks off
 def test_nobody_listens(service: Service, tmp_path: Path) -> None:
     with socket.socket() as taken:  # a number that nobody else can be given meanwhile
         taken.bind(("127.0.0.1", 0))

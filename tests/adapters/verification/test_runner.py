@@ -24,6 +24,7 @@ from flow.adapters.verification.supervisor import send_report
 from flow.adapters.verification.variables import VARIABLES
 from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.errors import Interrupted, RefusedError, StorageError
+from tests.support.effort import sizes
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 
 if TYPE_CHECKING:
@@ -234,31 +235,41 @@ def test_exits_are_read_by_the_table() -> None:
             assert found.result == ("could not run" if number in (126, 127) else f"exit {number}")
 
 
+MANY = sizes(short=50, long=200)
 BUSY = ("while :; do :; done", "yes", "cat /dev/zero")
 
 
-@pytest.mark.parametrize("follow", [False, True])
+UNENDING = (
+    *BUSY,
+    "sleep 300",
+    "sleep 300; echo never",
+    "trap '' TERM HUP INT; while :; do sleep 1; done",
+    "(trap '' TERM; sleep 300; sleep 300) & wait",
+    "sleep 300 | cat",
+    "kill -STOP $$",
+    "nohup sleep 300 & sleep 300",
+    "for i in $(seq 50); do sleep 300 & done; wait",
+)
+ALIKE = ("yes", "cat /dev/zero", "sleep 300; echo never", "nohup sleep 300 & sleep 300")
+"""Another command shows the same of those that are followed."""
+DETACHED = (
+    f"{DAEMON}; sleep 300",
+    "setsid sleep 300 & sleep 300",
+    "setsid bash -c 'trap \"\" TERM; sleep 300; sleep 300' & sleep 300",
+)
+"""Only a subreaper finds what detached itself."""
+
+
 @pytest.mark.parametrize(
-    "command",
+    ("command", "follow"),
     [
-        *BUSY,
-        "sleep 300",
-        "sleep 300; echo never",
-        "trap '' TERM HUP INT; while :; do sleep 1; done",
-        "(trap '' TERM; sleep 300; sleep 300) & wait",
-        "sleep 300 | cat",
-        "kill -STOP $$",
-        "nohup sleep 300 & sleep 300",
-        "for i in $(seq 50); do sleep 300 & done; wait",
-        f"{DAEMON}; sleep 300",
-        "setsid sleep 300 & sleep 300",
-        "setsid bash -c 'trap \"\" TERM; sleep 300; sleep 300' & sleep 300",
+        *((command, False) for command in (*UNENDING, *DETACHED)),
+        *((command, True) for command in UNENDING if command not in ALIKE),
+        *(pytest.param(command, True, marks=pytest.mark.long) for command in ALIKE),
     ],
 )
 def test_a_time_out_ends_everything(scene: Scene, command: str, follow: bool) -> None:
-    if follow and "setsid" in command + DAEMON * command.startswith(DAEMON):
-        pytest.skip("only a subreaper finds what detached itself")
-    seconds = 0.2 if command in BUSY else 0.5
+    seconds = 0.1 if command in BUSY else 0.5
     result, _ = scene.one(command, timeout_seconds=seconds, follow=follow, output_limit=10_000)
     assert (result.outcome, result.exit_code, result.result) == ("inconclusive", None, "timeout")
     assert f"{seconds} s" in result.reason
@@ -278,7 +289,7 @@ def test_a_time_out_ends_everything(scene: Scene, command: str, follow: bool) ->
         ("(setsid sleep 300 & up $!) & wait; echo out", "sleep", 0),
         ("bash -c 'trap \"\" TERM HUP; while :; do sleep 1; done' & echo out", "bash", 0),
         ("env -i setsid sleep 300 & up $!; echo out", "sleep", 0),
-        ("for i in $(seq 200); do setsid sleep 300 & done; echo out", "200 processes", 0),
+        (f"for i in $(seq {MANY}); do setsid sleep 300 & done; echo out", f"{MANY} processes", 0),
         ("coproc sleep 300; up $COPROC_PID; echo out", "sleep", 0),
         ("sleep 300 & up $!; kill -STOP $!; echo out", "sleep", 1),
     ],
@@ -429,7 +440,7 @@ def _parents(ran: list[Ran]) -> list[bytes]:
 def test_a_supervisor_serves_one_command_after_the_other(
     scene: Scene, jobs: int, follow: bool
 ) -> None:
-    checks = _numbered(scene, *["echo $PPID"] * 12)
+    checks = _numbered(scene, *["echo $PPID"] * 6)
     assert 1 <= len(set(_parents(scene.run(checks, jobs=jobs, follow=follow)))) <= jobs
 
 
