@@ -134,13 +134,11 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize("name", OWN)
 @pytest.mark.parametrize("command", [("report", "greet"), ("evidence", "export", "greet")])
 def test_no_output_lies_where_only_flow_and_git_write(
-    scene: GitRepo, tmp_path: Path, name: str, command: tuple[str, ...]
+    scene: GitRepo, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     state, home = Path(os.environ["FLOW_STATE_DIR"]), os.environ["HOME"]
-    place = name.format(tmp=tmp_path, state=state, home=home)
 
     def content() -> dict[Path, bytes]:
         folders = (tmp_path, state, scene.path)
@@ -152,9 +150,11 @@ def test_no_output_lies_where_only_flow_and_git_write(
         }
 
     before = content()
-    done = flow(scene, *command, "--output", place)
-    assert done.status == 2, (done.stdout, done.stderr)
-    assert "only Flow and git write" in done.stderr
+    for name in OWN:
+        place = name.format(tmp=tmp_path, state=state, home=home)
+        done = flow(scene, *command, "--output", place)
+        assert done.status == 2, (name, done.stdout, done.stderr)
+        assert "only Flow and git write" in done.stderr, name
     assert content() == before
 
 
