@@ -27,6 +27,8 @@ PLACES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"said_from": "agent", "agent": "Claude Code", "agent_session": "s-1"},
     ),
 }
+LEAD: dict[str, str] = {}
+"""The environment of what only leads to the act that is looked at."""
 KEYS = ("said_from", "agent", "agent_session")
 
 
@@ -49,7 +51,8 @@ def trust_lines(home: Path) -> list[dict[str, Any]]:
 
 
 def run(repo: GitRepo, env: dict[str, str], *words: str) -> Ran:
-    done = scene.flow(repo, *words, env=dict(env))
+    call = scene.step if env is LEAD else scene.flow
+    done = call(repo, *words, env=dict(env))
     assert done.status == 0, done
     return done
 
@@ -62,38 +65,38 @@ def act_create(repo: GitRepo, env: dict[str, str]) -> None:
 
 def act_activate(repo: GitRepo, env: dict[str, str]) -> None:
     words = ("--outcome", "o", "--criterion", scene.PASSES, "--allow", "src/**", "--issue", "7")
-    run(repo, {}, "goal", "create", "greet", *words, "--draft")
+    run(repo, LEAD, "goal", "create", "greet", *words, "--draft")
     run(repo, env, "goal", "activate", "greet")
 
 
 def act_pause(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     run(repo, env, "goal", "pause", "greet")
 
 
 def act_resume(repo: GitRepo, env: dict[str, str]) -> None:
-    act_pause(repo, {})
+    act_pause(repo, LEAD)
     run(repo, env, "goal", "resume", "greet")
 
 
 def act_clear(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     run(repo, env, "goal", "clear", "greet", "--yes")
 
 
 def act_approve(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     run(repo, env, "goal", "approve", "greet", "AC2", "--by", "me", "--note", "n", "--yes")
 
 
 def act_amend(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     repo.write("../new.yaml", scene.goal_file(repo).replace("outcome: o", "outcome: other"))
     run(repo, env, "goal", "amend", "greet", "--file", "../new.yaml", "--yes")
 
 
 def act_trust_by_hand(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     text = scene.goal_file(repo).replace("outcome: o", "outcome: other")
     repo.write(".flow/goals/greet.goal.yaml", text)
     run(repo, env, "trust", "record", "greet", "--yes")
@@ -101,7 +104,7 @@ def act_trust_by_hand(repo: GitRepo, env: dict[str, str]) -> None:
 
 def act_rebase(repo: GitRepo, env: dict[str, str]) -> None:
     repo.git("switch", "-qc", "topic")
-    act_create(repo, {})
+    act_create(repo, LEAD)
     repo.commit("goal")
     repo.git("switch", "-q", "main")
     repo.commit("theirs", **{"theirs.txt": "x\n"})
@@ -117,15 +120,15 @@ def act_confirm(repo: GitRepo, env: dict[str, str]) -> None:
 
 
 def act_claim(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     run(repo, env, "goal", "claim", "greet", "--session", "s-2")
 
 
 def act_helper_create(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     text = scene.goal_file(repo)
     (repo.path / ".flow/goals/greet.goal.yaml").unlink()
-    run(repo, {}, "goal", "forget", "greet")  # else it is missed, and no agent begins another
+    run(repo, LEAD, "goal", "forget", "greet")  # else it is missed, and no agent begins another
     repo.write("../goal.yaml", text)
     done = run_helper(
         "flow-goal-record", "--create", "--goal-file", "../goal.yaml", cwd=repo.path, env=env
@@ -134,7 +137,7 @@ def act_helper_create(repo: GitRepo, env: dict[str, str]) -> None:
 
 
 def act_helper_move(repo: GitRepo, env: dict[str, str]) -> None:
-    act_create(repo, {})
+    act_create(repo, LEAD)
     repo.write("../life.json", '{"status": "waiting_for_user"}')
     words = ("--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "../life.json")
     done = run_helper("flow-goal-record", *words, "--merge", cwd=repo.path, env=env)
@@ -186,7 +189,7 @@ def test_journal_event_and_trust_ledger_say_from_where(
 @pytest.mark.parametrize("place", PLACES)
 def test_revoked_trust_says_it(repo: GitRepo, home: Path, place: str) -> None:
     env, expected = PLACES[place]
-    act_create(scene.start(repo), {})
+    act_create(scene.start(repo), LEAD)
     run(repo, env, "trust", "revoke", "greet")
     assert trust_lines(home)[-1]["action"] == "revoke"
     assert spoken(trust_lines(home)[-1]) == expected
@@ -207,7 +210,7 @@ def test_a_move_without_a_reason_names_no_person_for_an_agent(
 def test_without_a_name_the_one_of_git_stands_and_is_named(
     repo: GitRepo, env: dict[str, str]
 ) -> None:
-    act_create(scene.start(repo), {})
+    act_create(scene.start(repo), LEAD)
     run(repo, env, "goal", "approve", "greet", "AC2", "--note", "n", "--yes")
     approved = [one for one in events(repo) if one["type"] == "approved"][-1]
     assert (approved["by"], approved["by_from"]) == ("A Tester", "git user.name")
@@ -238,7 +241,7 @@ def test_without_a_name_in_git_it_is_the_account(
 def test_a_terminal_is_one_unless_an_agent_opened_it(
     repo: GitRepo, env: dict[str, str], said: str
 ) -> None:
-    act_create(scene.start(repo), {})
+    act_create(scene.start(repo), LEAD)
     child = at_terminal(repo, ["goal", "approve", "greet", "AC2", "--note", "n"], **env)
     child.expect(r"\[y/N\]")
     child.sendline("y")

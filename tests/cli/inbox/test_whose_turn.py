@@ -265,7 +265,7 @@ HISTORIES = {
 """Steps, and what is shown then: the command, else the section. ``test_index`` plays each."""
 
 
-@effort.examples(24, long=12_500)
+@effort.examples(16, long=12_500)
 @given(
     begin=st.sampled_from([steps.split() for steps, _ in HISTORIES.values()]),
     more=st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6),
