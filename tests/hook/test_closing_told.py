@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import ROOT, GitRepo, run, run_helper, scene
-from tests.support.stops import run_script, settings, stop
+from tests.support.stops import run_script, settings, stop, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ def test_the_first_stop_after_a_closing_tells_it_once(
     door: str, stopped_before: bool, work: GitRepo, capfd: Capture
 ) -> None:
     if stopped_before:
-        assert stop(work, capfd)["decision"] == "block"
+        assert stopped(work)["decision"] == "block"
     close, status, place = DOORS[door]
     close(work)
     event = closing(work)
@@ -114,7 +114,7 @@ def test_the_first_stop_after_a_closing_tells_it_once(
 def test_a_session_that_never_knew_the_goal_tells_it_where_it_stops_first(
     work: GitRepo, capfd: Capture
 ) -> None:
-    stop(work, capfd)
+    stopped(work)
     by_clear(work)
     assert "closed as cancelled" in message(stop(work, capfd, session_id="s2"))
     assert message(stop(work, capfd)) == ""
@@ -142,7 +142,7 @@ def test_the_script_of_the_hook_tells_it_where_flow_is_gone(work: GitRepo) -> No
 
 
 def test_it_is_told_beside_an_active_goal(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     scene.create(work, "other", criterion="AC1: is there :: test -e src/other.txt")
     by_clear(work)
     answer = stop(work, capfd)
@@ -217,7 +217,7 @@ def test_an_old_closing_is_not_told(
 def test_where_the_hook_is_off_a_session_that_was_judged_is_told(
     work: GitRepo, home: Path, capfd: Capture
 ) -> None:
-    stop(work, capfd)
+    stopped(work)
     by_clear(work)
     settings(home, stopHookEnforcement="off")
     assert message(stop(work, capfd, session_id="s2")) == ""

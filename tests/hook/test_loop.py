@@ -17,7 +17,7 @@ from flow.app.evaluation import command_runs
 from flow.app.stop import sight
 from flow.wiring import stopping
 from tests.support import ROOT, GitRepo, scene
-from tests.support.stops import event, events, loop, settings, stop, verdict
+from tests.support.stops import event, events, loop, settings, stop, stopped, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -293,7 +293,7 @@ FORGERIES = {
 def test_evidence_that_was_altered_is_not_reused(
     how: str, looping: GitRepo, capfd: Capture
 ) -> None:
-    stop(looping, capfd)
+    stopped(looping)
     [sidecar] = (scene.run_dir(looping) / "evidence").glob("*.evidence.yaml")
     text = sidecar.read_text()
     assert re.search(FORGERIES[how][0], text)
@@ -304,7 +304,7 @@ def test_evidence_that_was_altered_is_not_reused(
 
 def test_counters_that_point_elsewhere_prove_nothing(looping: GitRepo, capfd: Capture) -> None:
     """loop.json may name any sidecar; only one that fits counts."""
-    stop(looping, capfd)
+    stopped(looping)
     path = scene.run_dir(looping) / "loop.json"
     document = json.loads(path.read_text())
     for named in ("../../x", "/etc/passwd", document["evidence"]["AC1"].replace("ac1", "ac9")):
@@ -352,7 +352,7 @@ def test_a_goal_belongs_to_the_session_that_first_went_on(
 def test_a_claim_without_a_session_opens_the_goal_to_the_next(
     looping: GitRepo, capfd: Capture
 ) -> None:
-    stop(looping, capfd)
+    stopped(looping)
     assert scene.flow(looping, "goal", "claim", "greet").status == 0
     assert stop(looping, capfd, session_id="s9")["decision"] == "block"
     assert stop(looping, capfd)["decision"] == "approve"
@@ -608,7 +608,7 @@ def test_a_goal_that_a_person_sets_aside_meanwhile_sends_nobody_on(
 def test_a_goal_that_is_closed_by_hand_meanwhile_sends_the_agent_on(
     looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop(looping, capfd)
+    stopped(looping)
     real = stopping.Stopping._evaluate
 
     def meanwhile(*given: Any) -> Any:

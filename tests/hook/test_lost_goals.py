@@ -13,7 +13,7 @@ import pytest
 from flow.adapters.user_state.checkouts import CheckoutNotes
 from tests.support import GitRepo, scene
 from tests.support.effort import sizes
-from tests.support.stops import event, run_script, scripted, settings, stop
+from tests.support.stops import event, run_script, scripted, settings, stop, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +153,7 @@ def test_what_a_hand_does_is_said_and_continued(
     hand: str, mode: str, work: GitRepo, home: Path, capfd: Capture
 ) -> None:
     do, words = HANDS[hand]
-    assert stop(work, capfd)["decision"] == "block"
+    assert stopped(work)["decision"] == "block"
     settings(home, stopHookEnforcement=mode)
     do(work)
     answer = stop(work, capfd)
@@ -186,7 +186,7 @@ def test_in_another_session_it_is_said_once_and_not_continued(
 
 
 def test_it_is_asked_for_at_most_so_often_and_said_once(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     file(work).unlink()
     answers = [stop(work, capfd) for _ in range(5)]
     assert [a["decision"] for a in answers] == ["block"] * 3 + ["approve"] * 2
@@ -195,7 +195,7 @@ def test_it_is_asked_for_at_most_so_often_and_said_once(work: GitRepo, capfd: Ca
 
 
 def test_the_setting_says_how_often(work: GitRepo, home: Path, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     settings(home, stopHookEnforcement="block", failAfterStuckTurns=1)
     file(work).unlink()
     assert [stop(work, capfd)["decision"] for _ in range(2)] == ["block", "approve"]
@@ -203,7 +203,7 @@ def test_the_setting_says_how_often(work: GitRepo, home: Path, capfd: Capture) -
 
 def test_put_back_it_is_judged_and_another_change_is_said(work: GitRepo, capfd: Capture) -> None:
     text = file(work).read_text()
-    stop(work, capfd)
+    stopped(work)
     file(work).unlink()
     assert "is gone" in stop(work, capfd)["systemMessage"]
     file(work).write_text(text)
@@ -224,7 +224,7 @@ def test_a_checkout_that_nobody_remembers_is_named(work: GitRepo, tmp_path: Path
 
 
 def test_a_person_forgets_it(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     file(work).unlink()
     assert stop(work, capfd)["decision"] == "block"
     done = scene.flow(work, "goal", "forget", "greet", "--json")
@@ -239,7 +239,7 @@ def test_a_person_forgets_it(work: GitRepo, capfd: Capture) -> None:
 
 @pytest.mark.parametrize("door", ["clear", "confirm", "paused"])
 def test_what_flow_does_itself_is_no_loss(door: str, work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     if door == "clear":
         assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
     elif door == "confirm":
@@ -261,7 +261,7 @@ def test_a_closing_in_another_state_folder_is_by_hand(
     work: GitRepo, capfd: Capture, tmp_path: Path
 ) -> None:
     """What an agent's shell says of the state folder does not fool the host's hook."""
-    stop(work, capfd)
+    stopped(work)
     other = {"FLOW_STATE_DIR": str(tmp_path / "other state")}
     done = scene.flow(work, "goal", "clear", "greet", "--yes", env=other)
     assert done.status == 0, done.stderr
@@ -274,7 +274,7 @@ def test_a_change_that_somebody_decided_in_the_checkout_closes_nothing(
     work: GitRepo, capfd: Capture
 ) -> None:
     """A forged intent is carried out like one of a killed command; nobody vouches for it."""
-    stop(work, capfd)
+    stopped(work)
     text = file(work).read_text()
     run_id = scene.run_dir(work).name
     intent = {
@@ -310,7 +310,7 @@ def test_what_a_killed_command_had_closed_is_forgotten(
 ) -> None:
     from flow.app.transitions.remembered import RememberedGoals
 
-    stop(work, capfd)
+    stopped(work)
     with monkeypatch.context() as patch:
         patch.setattr(RememberedGoals, "after_change", lambda *_: None)
         assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
@@ -325,7 +325,7 @@ def test_a_branch_switch_is_said_and_never_continued(work: GitRepo, capfd: Captu
     work.git("switch", "-qc", "other")
     assert "systemMessage" not in stop(work, capfd, session_id="s2")
     work.git("switch", "-q", "main")
-    stop(work, capfd)
+    stopped(work)
     work.git("switch", "-q", "other")
     answer = stop(work, capfd)
     assert answer["decision"] == "approve"
@@ -338,7 +338,7 @@ def test_a_branch_switch_is_said_and_never_continued(work: GitRepo, capfd: Captu
 def test_a_claim_by_a_session_that_never_stopped_hides_nothing(
     work: GitRepo, capfd: Capture
 ) -> None:
-    stop(work, capfd)
+    stopped(work)
     assert scene.flow(work, "goal", "claim", "greet", "--session", "made-up").status == 0
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
@@ -358,7 +358,7 @@ def test_a_claim_before_the_first_stop_is_said(work: GitRepo, capfd: Capture) ->
 
 
 def test_a_second_goal_hides_nothing(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     scene.create(work, "decoy", criterion="AC1: x :: true")
     assert scene.flow(work, "goal", "claim", "decoy", "--session", "s1").status == 0
     assert scene.flow(work, "goal", "claim", "greet").status == 0
@@ -404,7 +404,7 @@ def test_background_work_is_waited_for_twice(work: GitRepo, capfd: Capture) -> N
 
 
 def test_a_wait_that_does_not_end_is_asked_about(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     assert scene.flow(work, "goal", "wait", "greet", "--until", "false").status == 0
     answers = [stop(work, capfd) for _ in range(6)]
     assert [a["decision"] for a in answers] == ["approve"] * 2 + ["block"] * 3 + ["approve"]
@@ -417,7 +417,7 @@ def test_a_wait_that_does_not_end_is_asked_about(work: GitRepo, capfd: Capture) 
 def test_a_hook_that_was_killed_is_said_by_the_next(
     work: GitRepo, home: Path, capfd: Capture
 ) -> None:
-    stop(work, capfd)
+    stopped(work)
     [path] = (home / "flow-state/checkouts").rglob("session-*.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "judging": True}))
     answer = stop(work, capfd)
@@ -432,7 +432,7 @@ def test_a_hook_that_is_switched_off_says_so_once(
     settings(home, stopHookEnforcement="off")
     assert "systemMessage" not in stop(work, capfd)
     settings(home, stopHookEnforcement="block")
-    stop(work, capfd)
+    stopped(work)
     for off in ({"stopHookEnforcement": "off"}, {"enabled": False}):
         settings(home, **off)
         assert "greet" in stop(work, capfd)["systemMessage"]
@@ -442,7 +442,7 @@ def test_a_hook_that_is_switched_off_says_so_once(
 
 
 def test_the_run_folder_removed_leaves_the_goal_judged(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     shutil.rmtree(work.path / ".flow/runs")
     assert stop(work, capfd)["decision"] == "block"
 
@@ -497,7 +497,7 @@ def test_in_another_repository_it_is_said_once(
     other = GitRepo.init(work.path / "src/inner" if where == "nested" else tmp_path / "beside")
     data = json.dumps(event(other))
     assert "systemMessage" not in scripted(data, tmp_path, capfd)
-    stop(work, capfd)
+    stopped(work)
     answer = scripted(data, tmp_path, capfd)
     assert answer["decision"] == "approve"
     assert f"goal greet of {work.path} is not judged" in answer["systemMessage"]
@@ -512,7 +512,7 @@ def test_outside_of_all_repositories_the_sessions_goal_is_judged(
     outside.mkdir()
     data = json.dumps(event(outside))
     assert scripted(data, tmp_path, capfd)["reason"] == "there are no goals here"
-    stop(work, capfd)
+    stopped(work)
     answer = scripted(data, tmp_path, capfd)
     assert answer["decision"] == "block"
     assert "AC1" in answer["reason"]
@@ -523,7 +523,7 @@ def test_outside_of_all_repositories_the_sessions_goal_is_judged(
 
 
 def test_notes_that_are_broken_are_no_notes(work: GitRepo, home: Path, capfd: Capture) -> None:
-    stop(work, capfd)
+    stopped(work)
     [path] = (home / "flow-state/checkouts").rglob("goals.json")
     [session] = (home / "flow-state/checkouts").rglob("session-*.json")
     texts = ("", "{", "[]", '{"goals": 3}', '{"goals": {"greet": {"statuses": [1]}}}')

@@ -46,6 +46,14 @@ def stop(
     return handed_on(text, repo.path if isinstance(repo, GitRepo) else repo, capfd, host)
 
 
+def stopped(repo: GitRepo, host: str = "claude", **more: Any) -> dict[str, Any]:
+    """:func:`stop`, where it only leads to what a test looks at: see ``made_once/replay.py``."""
+    text = json.dumps(event(repo, host, **more))
+    done = scene.step(repo, "hook", "stop", "--host", host, "--", text)
+    assert done.status == 0, done
+    return dict(done.json)
+
+
 def handed_on(
     text: str, cwd: Path, capfd: pytest.CaptureFixture[str], host: str = "claude"
 ) -> dict[str, Any]:
