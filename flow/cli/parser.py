@@ -14,6 +14,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.errors import InputError
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are :class:`InputError`; help is left to the caller."""
@@ -46,9 +48,18 @@ class Parser(argparse.ArgumentParser):
         if choices and value not in choices:
             asked = did_you_mean(str(value), choices)
             listed = ", ".join(choices)
-            raise argparse.ArgumentError(
-                action, f"{str(value)[:40]!r} is not one of its values ({listed}){asked}"
-            )
+            what = f"{str(value)[:40]!r} is not one of its values ({listed}){asked}"
+            raise self._refused(argparse.ArgumentError(action, what), str(value))
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Read a word, which the error has as its value if it is refused."""
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            raise self._refused(error, arg_string) from None
+
+    def _refused(self, error: argparse.ArgumentError, value: str) -> InputError:
+        return usage_error(error.message, self.prog, key=error.argument_name, value=value)
 
     def _refuse_unknown_options(self, words: Sequence[str]) -> None:
         """Refuse the first option that this command does not have, naming the nearest one."""

@@ -163,9 +163,11 @@ class _PlainCall:
         self._values[dest] = value
 
 
-def usage_error(message: str, prog: str, *, key: str | None = None) -> InputError:
+def usage_error(
+    message: str, prog: str, *, key: str | None = None, value: str | None = None
+) -> InputError:
     """A wrong call (exit 2)."""
-    return at_key(key).invalid(message, f"see {prog} --help", code="usage")
+    return at_key(key, value).invalid(message, f"see {prog} --help", code="usage")
 
 
 def nothing(parser: argparse.ArgumentParser) -> None:
@@ -219,7 +221,7 @@ def listed(
     parts = (part.strip() for value in values or () for part in value.split(","))
     items = tuple(dict.fromkeys(part for part in parts if part))
     if values and not items:
-        raise usage_error(f"{option} names no {what}", command)
+        raise usage_error(f"names no {what}", command, key=option, value=",".join(values))
     return items
 
 

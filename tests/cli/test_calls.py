@@ -273,7 +273,35 @@ def test_a_wrong_argument_is_named_as_other_errors_name_it(
     assert told.startswith("flow: --jobs: 'two' is not a number of jobs")
     assert told.endswith("(see flow goal evaluate --help)\n")
     assert main.run([*words, "--json"]) == 2
-    assert json.loads(capsys.readouterr().out)["error"]["key"] == "--jobs"
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["key"], error["value"]) == ("--jobs", "two")
+
+
+REFUSED_VALUES = [
+    (["goal", "evaluate", "a"], "--trigger", "whim"),
+    (["goal", "evaluate", "a"], "--timeout", "-1"),
+    (["goal", "evaluate", "a"], "--only", " , "),
+    (["goal", "create", "a"], "--issue", "0"),
+    (["inbox"], "--since", "7x"),
+    (["init"], "--host", "nope"),
+    (["goal", "wait", "a", "--until", "true"], "--timeout", "3"),
+    (["schema"], "NAME", "nonsense"),
+]
+
+
+@pytest.mark.parametrize(("words", "key", "value"), REFUSED_VALUES)
+def test_the_value_that_is_refused_has_its_place_in_the_document(
+    words: list[str],
+    key: str,
+    value: str,
+    repo: GitRepo,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = f"{key}={value}" if key.startswith("-") else value
+    with contextlib.chdir(repo.path):
+        assert main.run([*words, given, "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["key"], error["value"]) == (key, value)
 
 
 WRONG = [

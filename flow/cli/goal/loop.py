@@ -71,7 +71,7 @@ def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     if not args.until.strip() or "\0" in args.until:
         raise at_key("--until", args.until).invalid("is no command", "name a command")
     if args.timeout is not None and not args.follow:
-        raise at_key("--timeout").invalid(
+        raise at_key("--timeout", f"{args.timeout:g}").invalid(
             "it bounds a wait that is followed here", "add --follow, or leave --timeout out"
         )
     context = Context()
