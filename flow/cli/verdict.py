@@ -33,9 +33,10 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     run_id = ids.run_id(args.run_id)
-    data = inputs.read(args.verdict_file, "--verdict-file", limit=VERDICT_LIMIT)
-    document = parse_json(data, file=args.verdict_file, limit=VERDICT_LIMIT)
-    path, warnings, _ = record_verdict(Context().run_record, document, run_id, None)
+    file = args.verdict_file
+    data = inputs.read(file, "--verdict-file", limit=VERDICT_LIMIT)
+    document = parse_json(data, file=file, limit=VERDICT_LIMIT)
+    path, warnings, _ = record_verdict(Context().run_record, document, run_id, None, file)
     result = {"run_id": run_id, "path": path, "warnings": list(warnings)}
     out.result(result, [f"recorded {display.visible(path)}"])
     out.warn(warnings)

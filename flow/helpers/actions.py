@@ -106,7 +106,7 @@ def record_verdict(options: Options, name: str) -> int:
     data = inputs.read(file, "--verdict-file", limit=layout.VERDICT_LIMIT)
     document = parse_json(data, file=file, limit=layout.VERDICT_LIMIT)
     context = Context()
-    path, warnings, _ = record_verdict(context.run_record, document, run_id, None)
+    path, warnings, _ = record_verdict(context.run_record, document, run_id, None, file)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":
         _wrote(context, path, name, warnings)
     return DONE

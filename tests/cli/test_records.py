@@ -67,7 +67,7 @@ def test_verdict_record_and_show(work: GitRepo) -> None:
         work, "verdict", "record", "--run-id", "r1", "--verdict-file", "../v.json", "--json"
     )
     assert done.status == 0, done
-    assert "reason" in done.json["warnings"][0]
+    assert done.json["warnings"][0].startswith("../v.json: reason: ")
     shown = scene.flow(work, "verdict", "show", "--run-id", "r1", "--json")
     assert shown.json["verdict"] == "blocked"
     told = scene.flow(work, "verdict", "show", "--run-id", "r1").stdout

@@ -471,7 +471,7 @@ def test_a_verdict_is_recorded(work: GitRepo) -> None:
 def test_a_verdict_that_is_wrong(work: GitRepo, wrong: dict[str, Any]) -> None:
     done = verdict(work, **wrong)
     assert done.status == 1
-    assert next(iter(wrong)) in done.stderr
+    assert f"flow-record-verdict.sh: ../v.json: {next(iter(wrong))}" in done.stderr
     assert not (work.path / ".flow/runs/r1/last-verdict.json").exists()
 
 
@@ -488,7 +488,7 @@ def test_long_texts_are_cut_with_a_warning(work: GitRepo, field: str, cap: int) 
     longer: dict[str, Any] = {field: "ü" * (cap + 1)}
     done = verdict(work, None, **longer)
     assert done.status == 0
-    assert f"warning: verdict: {field}" in done.stderr or field in done.stderr
+    assert f"warning: ../v.json: {field}: is cut from {cap + 1} to {cap} char" in done.stderr
     assert stored(work)[field] == "ü" * (cap - 1) + "…"
 
 

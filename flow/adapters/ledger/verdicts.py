@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from flow.adapters.chain.session_writes import RunWrites
 
 SOURCE = "verdict"
-"""Name of the document in messages."""
+"""Name in messages of a document that comes from no file."""
 
 
 def write_verdict(
-    run: RunWrites, document: Mapping[str, Any], *, now: str, sync: bool = True
+    run: RunWrites, document: Mapping[str, Any], *, now: str, sync: bool = True, file: str = SOURCE
 ) -> tuple[str, tuple[str, ...]]:
     """Replace the run's ``last-verdict.json``; returns its path below the checkout, and warnings.
 
-    ``now`` becomes ``recorded_at``. Over-long texts are cut with a warning. Without ``sync`` a
-    power cut may leave the old one, an empty one or none. Raises :class:`ContractError` with every
-    fault at once, :class:`InputError` for the run id, :class:`RefusedError` if the path is a
-    symlink, :class:`StorageError`.
+    ``now`` becomes ``recorded_at``, ``file`` is the document's name in messages. Over-long texts
+    are cut with a warning. Without ``sync`` a power cut may leave the old one, an empty one or
+    none. Raises :class:`ContractError` with every fault at once, :class:`InputError` for the run
+    id, :class:`RefusedError` if the path is a symlink, :class:`StorageError`.
     """
     run_id = ids.run_id(run.run_id)
-    _refuse_unwritable(document)
-    stored, warnings = checked(document, run_id=run_id)
+    _refuse_unwritable(document, file)
+    stored, warnings = checked(document, run_id=run_id, file=file)
     stored["recorded_at"] = now
     text = json.dumps(stored, indent=2, ensure_ascii=True) + "\n"
     if len(text) > layout.VERDICT_LIMIT:
-        raise in_file(SOURCE).corrupt(f"is larger than {layout.VERDICT_LIMIT} bytes", "shorten it")
+        raise in_file(file).corrupt(f"is larger than {layout.VERDICT_LIMIT} bytes", "shorten it")
     rel = layout.verdict_file(run_id)
     data = text.encode("ascii")
     run.replace(rel, data, sync=sync)
@@ -50,42 +50,48 @@ def write_verdict(
 
 
 def record_verdict(
-    run_record: RunRecord, document: Mapping[str, Any], run_id: str, source: str | None
+    run_record: RunRecord,
+    document: Mapping[str, Any],
+    run_id: str,
+    source: str | None,
+    file: str = SOURCE,
 ) -> tuple[str, tuple[str, ...], str]:
     """Write a run's verdict and commit the run; returns its path, warnings, and time."""
     if source is not None:
         document = {**document, "source": source}
     now = clock.now()
-    written = write_verdict(run_record.run(run_id), document, now=now)
+    written = write_verdict(run_record.run(run_id), document, now=now, file=file)
     run_record.commit(run_id)
     return (*written, now)
 
 
-def checked(document: Mapping[str, Any], *, run_id: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def checked(
+    document: Mapping[str, Any], *, run_id: str, file: str = SOURCE
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The verdict as it is stored, and warnings; :class:`ContractError` names every fault."""
     if not isinstance(document, dict):
-        formats.check("verdict", document, file=SOURCE)  # raises with the reason
+        formats.check("verdict", document, file=file)  # raises with the reason
     stored = dict(document)
     cuts = []
     for key, limit in _caps().items():
         text = stored.get(key)
         if isinstance(text, str) and len(text) > limit:
             stored[key] = clip(text, limit)
-            cuts.append(f"{SOURCE}: {key}: is cut from {len(text)} to {limit} characters")
-    warnings = formats.check("verdict", stored, file=SOURCE)
+            cuts.append(f"{file}: {key}: is cut from {len(text)} to {limit} characters")
+    warnings = formats.check("verdict", stored, file=file)
     if stored.get("run_id", run_id) not in (run_id, ""):
-        raise in_file(SOURCE, "run_id", stored["run_id"]).corrupt(
+        raise in_file(file, "run_id", stored["run_id"]).corrupt(
             f"is not the run {run_id} it is recorded for", "record it with its own --run-id"
         )
     return stored, (*cuts, *warnings)
 
 
-def _refuse_unwritable(document: object) -> None:
+def _refuse_unwritable(document: object, file: str) -> None:
     """Refuse values of a Python caller that no JSON file can hold (NaN, a set ...)."""
     try:
         json.dumps(document, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise in_file(SOURCE).corrupt(
+        raise in_file(file).corrupt(
             f"is no JSON value: {error!s:.200}", "use plain JSON types"
         ) from None
 

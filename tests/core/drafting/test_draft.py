@@ -229,7 +229,15 @@ def test_a_goal_that_names_no_run_and_no_base_gets_both() -> None:
         (
             {"status": "draft"},
             {"evidence_ref": "x"},
-            ["objective.acceptance_criteria[1].status"],
+            ["objective.acceptance_criteria[1].evidence_ref"],
+        ),
+        (
+            {"status": "draft"},
+            {"last_evaluated_at": "2026-03-01T10:15:00Z", "last_result": "exit 0"},
+            [
+                "objective.acceptance_criteria[1].last_evaluated_at",
+                "objective.acceptance_criteria[1].last_result",
+            ],
         ),
         (
             {"status": "failed", "turns_evaluated": 1, "last_evaluation": {"result": "fail"}},
@@ -248,5 +256,7 @@ def test_what_a_new_goal_must_not_claim(lifecycle: Any, rows: Any, keys: list[st
     document["lifecycle"] = lifecycle
     document["objective"]["acceptance_criteria"][1].update(rows)
     faults = starting_faults(document)
-    assert [key for key, _ in faults] == keys
-    assert all(why.startswith("a new goal") for _, why in faults)
+    assert [key for key, _, _ in faults] == keys
+    claimed = [*lifecycle.values(), *rows.values()]
+    assert all(value in claimed for _, value, _ in faults)
+    assert all(why.startswith("a new goal") for _, _, why in faults)
