@@ -177,8 +177,8 @@ def unread_contract(goal_id: str, old: str) -> str:
 def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:
     """Raise :class:`ContractError` with every fault of a goal that is to begin."""
     faults = [
-        in_file(name, key).fault(why, "leave it out; Flow writes it")
-        for key, why in draft.starting_faults(goal.document)
+        in_file(name, key, value).fault(why, "leave it out; Flow writes it")
+        for key, value, why in draft.starting_faults(goal.document)
     ]
     faults += tools.syntax_faults(goal)
     if faults:

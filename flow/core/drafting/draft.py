@@ -6,7 +6,7 @@ from flow.core.drafting.completing import HEAD
 from flow.core.drafting.criteria import SHAPE, numbered, parse_criterion
 from flow.core.drafting.defaults import GoalDefaults
 from flow.core.goal.ids import goal_id
-from flow.core.goal.model import without_results
+from flow.core.goal.model import RESULT_FIELDS, without_results
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -178,22 +178,22 @@ def starting_changes(
     ]
 
 
-def starting_faults(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Claims that a new goal file may not make yet, as (key, reason)."""
-    faults = []
+def starting_faults(document: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
+    """Claims that a new goal file may not make yet, as (key, value, reason)."""
+    claims: list[tuple[str, Any, str]] = []
     lifecycle = document["lifecycle"]
     if lifecycle["status"] not in ("draft", "active"):
-        faults.append(("lifecycle.status", "a new goal starts as draft or active"))
-    if lifecycle.get("turns_evaluated"):
-        faults.append(("lifecycle.turns_evaluated", "a new goal has no turns yet"))
-    if lifecycle.get("last_evaluation"):
-        faults.append(("lifecycle.last_evaluation", "a new goal has not been evaluated"))
+        why = "a new goal starts as draft or active"
+        claims.append(("lifecycle.status", lifecycle["status"], why))
+    for key, why in (
+        ("turns_evaluated", "a new goal has no turns yet"),
+        ("last_evaluation", "a new goal has not been evaluated"),
+    ):
+        claims.append((f"lifecycle.{key}", lifecycle.get(key), why))
+    why = "a new goal's criteria are pending and have no evidence"
     for place, criterion in enumerate(document["objective"]["acceptance_criteria"]):
-        if criterion["status"] != "pending" or criterion.get("evidence_ref"):
-            faults.append(
-                (
-                    f"objective.acceptance_criteria[{place}].status",
-                    "a new goal's criteria are pending and have no evidence",
-                )
-            )
-    return faults
+        for key in RESULT_FIELDS:
+            value = criterion.get(key)
+            if (key, value) != ("status", "pending"):
+                claims.append((f"objective.acceptance_criteria[{place}].{key}", value, why))
+    return [claim for claim in claims if claim[1]]
