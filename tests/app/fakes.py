@@ -368,8 +368,8 @@ class World:
             self.unlooked = 0
         return dict.fromkeys(changes or (), commands)
 
-    def watch(self, goal_id: str, run_id: str) -> World:
-        self._known(goal_id, run_id)
+    def watch(self, goal: Goal, run_id: str, journal_dir: str) -> World:
+        self._known(goal.id, run_id)
         return self
 
     def left(self, run_id: str) -> frozenset[str] | None:

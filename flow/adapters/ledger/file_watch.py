@@ -16,6 +16,9 @@ are paid for. So with few files each command is followed by a look, and the last
 change is blamed on every command since the look before: on more than necessary, never on none.
 A change of another goal's file is blamed on none if the user's state folder has the file's digest.
 
+The runs of other goals and the goal's journal may be written by others at any time. Flow takes none
+of them away, so a run's folder, or a part of the journal, that is gone is blamed in the same way.
+
 The goal's own file grows with its criteria, and is hashed, since a write through a shared mapping
 changes no stamp. Commands pay for that in the same way, :data:`_BYTES_PER_COMMAND` each; if its
 stamp has changed it is hashed at once.
@@ -82,6 +85,7 @@ class FileWatch:
         run_id: str,
         referred: Sequence[str] = (),
         vouches: Vouches | None = None,
+        journal: str = "",
     ) -> None:
         own = (layout.evidence_dir, layout.events_file, layout.ledger_file)
         self._own = frozenset(path_of(run_id) for path_of in own)
@@ -95,6 +99,10 @@ class FileWatch:
             folder, _, name = reference.rpartition("/")
             self._referred.setdefault(folder, {})[name] = reference
         self._vouches = vouches
+        self._journal = journal
+        """The first file of the goal's journal; empty if it is not watched."""
+        self._lasting: frozenset[str] = frozenset()
+        """What Flow never takes away, as far as it was there at the last look."""
         self._state: dict[str, object] | None = None
         """Name → state at the last look; None before the first one."""
         self._seq = 0
@@ -118,6 +126,7 @@ class FileWatch:
         """
         if self._elsewhere is None:
             self._goals, self._elsewhere = self._look_elsewhere()
+            self._lasting = self._look_lasting()
             self._goal = self._hashed_goal()
         return self._look(self._own)
 
@@ -167,6 +176,8 @@ class FileWatch:
             differing = _differing_names(before, self._elsewhere)
             foreign = (name for name in differing if not self._is_flows(name))
             changes.update(dict.fromkeys(foreign, commands))
+            lasting, self._lasting = self._lasting, self._look_lasting()
+            changes.update(dict.fromkeys(sorted(lasting - self._lasting), commands))
         if self._is_hash_due(last):
             commands, self._unhashed = self._unhashed, 0
             if self._goal_changed():
@@ -193,7 +204,8 @@ class FileWatch:
             return False
 
     def _is_look_due(self, last: bool) -> bool:
-        paid = self._unlooked * _LOOKS_PER_COMMAND >= len(self._elsewhere or ())
+        files = len(self._elsewhere or ()) + len(self._lasting)
+        paid = self._unlooked * _LOOKS_PER_COMMAND >= files
         return last or paid or self._goals_stamp() != self._goals
 
     def _is_hash_due(self, last: bool) -> bool:
@@ -243,6 +255,15 @@ class FileWatch:
         for paths in self._referred.values():
             stamps |= files.stamps(top, paths)
         return goals, stamps
+
+    def _look_lasting(self) -> frozenset[str]:
+        """The folders of other runs, and the parts of the goal's journal."""
+        top = self._repo.top
+        runs = _names(f"{top}/{layout.RUNS}", but=self._run_id)
+        folder, _, first = self._journal.rpartition("/")
+        parts = _names(f"{top}/{folder}") if first else []
+        own = (name for name in parts if layout.journal_base(name) == first)
+        return frozenset([*(f"{layout.RUNS}/{n}" for n in runs), *(f"{folder}/{n}" for n in own)])
 
     def _unaccounted(
         self, before: Mapping[str, object], now: Mapping[str, object], seq: int
@@ -313,6 +334,14 @@ def _content(top: str, rel: str) -> str:
     digest = new("sha256", len(data))
     digest.update(data)
     return digest.hexdigest()
+
+
+def _names(path: str, but: str = "") -> list[str]:
+    """The names in a folder that are not hidden; none if it cannot be read."""
+    try:
+        return [name for name in os.listdir(path) if name != but and not name.startswith(".")]
+    except OSError:
+        return []
 
 
 def _folder(path: str) -> list[tuple[str, Stamp]]:

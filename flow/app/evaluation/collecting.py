@@ -54,7 +54,7 @@ def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
         )
         for c in asked.values()
     ]
-    watch = tools.watch(facts.loaded.goal.id, facts.run_id)
+    watch = tools.watch(facts.loaded.goal, facts.run_id, facts.baseline.journal_dir)
     blamed: dict[str, None] = {}
     made: list[str] = []
 

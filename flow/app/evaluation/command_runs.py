@@ -64,7 +64,7 @@ class CommandRuns:
         self.waiting = dict.fromkeys(check.criterion_id for check in checks)
         self._repeats = Repeats(facts, request, tools.records)
         self._repeats.look_back(criteria)  # at what no command can have altered yet
-        self._watch = tools.watch(goal.id, facts.run_id)
+        self._watch = tools.watch(goal, facts.run_id, facts.baseline.journal_dir)
         _announce_runs(facts, request, tools)
         self._watch.settle()
         tools.listener.planned(checks)

@@ -266,8 +266,8 @@ class EvaluationTools(NamedTuple):
     move_baseline: Callable[[Baseline, str], tuple[Baseline, bool]]
     """The baseline moved to another base, and whether its range contains the pinned one."""
     run_checks: RunChecks
-    watch: Callable[[str, str], Watch]
-    """Watches (goal id, run id) for changes that Flow did not make."""
+    watch: Callable[[Goal, str, str], Watch]
+    """Watches (goal, run id, journal folder) for changes that Flow did not make."""
     write_baseline: Callable[[str, str, Baseline], None]
     """Writes the baseline of (goal id, run id)."""
     untracked_at_start: Callable[[str], Collection[str] | None]

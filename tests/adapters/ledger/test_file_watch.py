@@ -196,7 +196,7 @@ def test_each_look_goes_on_from_the_last_one(repo: GitRepo, watched: FileWatch) 
 # --- files that are too many for a look after every command ---------------------------------------
 
 
-def elsewhere(repo: GitRepo, many: int) -> tuple[FileWatch, list[str]]:
+def elsewhere(repo: GitRepo, many: int, journal: str = "") -> tuple[FileWatch, list[str]]:
     """A watch over ``many`` sidecars that the goal refers to and as many other goals."""
     repo.commit("start", a="a")
     top = str(repo.path)
@@ -207,7 +207,7 @@ def elsewhere(repo: GitRepo, many: int) -> tuple[FileWatch, list[str]]:
     event_log.append(top, RUN, "greet", "started", {}, at="2026-01-01T00:00:00Z")
     checkout = git_find.find_repo(top)
     assert checkout is not None
-    watch = FileWatch(checkout, "greet", RUN, paths)
+    watch = FileWatch(checkout, "greet", RUN, paths, journal=journal)
     watch.settle()
     return watch, [*paths, *goals]
 
@@ -233,6 +233,28 @@ def test_few_files_are_looked_at_after_every_command(repo: GitRepo, place: int) 
     assert after_a_command(watch) == ((), {})
     overwrite(str(repo.path), paths[place])
     assert after_a_command(watch) == ((), {paths[place]: 1})
+    assert after_a_command(watch) == ((), {})
+
+
+JOURNAL = ".decisions/goal-greet.md"
+LASTING = {JOURNAL: True, ".decisions/goal-greet.2.md": True, f"{layout.RUNS}/theirs/run": True}
+LASTING |= {".decisions/goal-other.md": False, ".decisions/note.md": False}
+
+
+@pytest.mark.parametrize("rel", LASTING)
+def test_what_flow_never_takes_away_is_missed(repo: GitRepo, rel: str) -> None:
+    """Others write to it, and add to it, at any time."""
+    watch, _ = elsewhere(repo, 2, JOURNAL)
+    for there in LASTING:
+        files.publish_new(str(repo.path), there, b"as recorded")
+    assert after_a_command(watch) == ((), {}), "new"
+    overwrite(str(repo.path), rel)
+    assert after_a_command(watch) == ((), {}), "written to"
+    gone = rel.removesuffix("/run")
+    (repo.path / rel).unlink()
+    if gone != rel:
+        (repo.path / gone).rmdir()
+    assert after_a_command(watch) == ((), {gone: 1} if LASTING[rel] else {})
     assert after_a_command(watch) == ((), {})
 
 

@@ -433,6 +433,22 @@ def test_a_command_that_moves_what_it_must_not_has_failed(work: GitRepo) -> None
     assert result.json["proposed_transition"] is None
 
 
+@pytest.mark.parametrize("what", ["another goal's run", "the journal"])
+def test_a_command_that_takes_a_record_away_has_failed(repo: GitRepo, what: str) -> None:
+    """What others may write to at any time is not watched, but Flow takes none of it away."""
+    scene.create(scene.start(repo), "other")
+    scene.create(repo, criterion='AC1: x :: rm -rf "$(cat ../gone)"')
+    journal = repo.path / ".decisions/issue-7.md"
+    gone = journal if what == "the journal" else scene.run_dir(repo, "other")
+    (repo.path.parent / "gone").write_text(str(gone))
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert done.status == 1, done.json["criterion_results"]
+    [row] = done.json["criterion_results"]
+    path = gone.relative_to(repo.path)
+    why = f"it changed {path}, which only Flow or a person may change"
+    assert (row["outcome"], row["reason"]) == ("failed", why)
+
+
 def test_a_contract_changed_while_commands_run_is_not_proposed(work: GitRepo) -> None:
     command = "sed -i.bak 's/greeting is polite/greeting is there/' .flow/goals/greet.goal.yaml"
     words = list(CREATE)
