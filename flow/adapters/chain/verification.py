@@ -15,7 +15,7 @@ from flow.core.goal import ids
 from flow.core.report import RecordChain
 from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
-from flow.errors import FlowError, at_key
+from flow.errors import FlowError, RefusedError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class RunVerification:
         if against is not None:
             warnings += self._silent(other, against)
         present = chain_check.run_ids(self._top)
-        absent = [name for name in present if self.elsewhere(name, here)]
+        absent = [name for name in present if self._is_absent(name, here)]
         warnings += [
             f"run {name} has its evidence elsewhere; {here.runs[name][0].where} tells of it"
             for name in absent
@@ -99,6 +99,13 @@ class RunVerification:
             return RecordChain()
         faults = tuple(f"{found['file']}: {found['message']}" for found in row["findings"])
         return RecordChain(row["head"] or "", row["entries"], faults)
+
+    def _is_absent(self, run_id: str, journals: WitnessedHeads) -> bool:
+        """As :meth:`elsewhere`; a link, or no folder, in a run's place is left to the check."""
+        try:
+            return self.elsewhere(run_id, journals)
+        except RefusedError:
+            return False
 
     def _all_pinned(self, warnings: list[str]) -> dict[str, PinnedRun | None]:
         """The pinned heads of every run; a state folder that cannot be used becomes a warning."""
@@ -151,12 +158,18 @@ class RunVerification:
         for head, where in commits:
             if head in seen:
                 continue
-            entries = (ledger_file.at(self._top, name, head.number) for name in others)
-            if any(entry is not None and entry.head == head for entry in entries):
+            if any(self._has_entry(name, head) for name in others):
                 continue
             text = f"no run here has entry {head.number} as {where} knows it ({head})"
             findings.append(ChainFinding("missing", "", layout.RUNS, text, head.number))
         return findings
+
+    def _has_entry(self, run_id: str, head: Head) -> bool:
+        try:
+            entry = ledger_file.at(self._top, run_id, head.number)
+        except FlowError:
+            return False
+        return entry is not None and entry.head == head
 
     def broken(self, run_id: str) -> list[ChainFinding]:
         """The findings that break the record of a run; none if it is not here."""

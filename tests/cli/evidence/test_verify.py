@@ -250,6 +250,36 @@ def test_against_a_ref(repo: GitRepo, run: Path, tmp_path: Path) -> None:
     assert "nothing was compared" in said
 
 
+@pytest.mark.parametrize("planted", ["a file", "a link", "a linked ledger"])
+def test_what_lies_in_a_runs_place_hides_no_other_finding(
+    planted: str, repo: GitRepo, run: Path, tmp_path: Path
+) -> None:
+    """HAZARD I170."""
+    trailer = scene.flow(repo, "evidence", "head", "--trailer").stdout.strip()
+    repo.commit(f"work\n\n{trailer}")
+    (run / "evidence/evidence-ac1-eval-1.txt").write_bytes(b"altered")
+    other = run.with_name("other")
+    if planted == "a file":
+        other.write_text("notes")
+        named = "runs/other: is not a folder"
+    elif planted == "a link":
+        other.symlink_to(tmp_path)
+        named = "runs/other: is a symbolic link"
+    else:
+        other.mkdir()
+        (other / "ledger.jsonl").symlink_to(run / "ledger.jsonl")
+        named = "other/ledger.jsonl: is a symbolic link"
+    status, said = verify(repo)
+    assert status == 1
+    assert named in said
+    altered = "evidence-ac1-eval-1.txt: was altered since entry 1 recorded it"
+    assert altered in said
+    status, said = verify(repo, run.name, "--against", "HEAD")
+    assert (status, altered in said, named in said) == (1, True, False)
+    status, said = verify(repo, "other", "--against", "HEAD")
+    assert (status, altered in said, named in said) == (1, False, True)
+
+
 @pytest.mark.parametrize("pattern", ["fixed", "extended", "perl"])
 def test_no_configuration_hides_the_trailers(pattern: str, repo: GitRepo, run: Path) -> None:
     """The run is gone, and so is every journal: only the commit tells of it."""
