@@ -17,6 +17,7 @@ from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts
 from flow.app.inbox.rows import inbox_items
 from flow.core.standing.items import WEEK, InboxItem, is_told, ordered, told_apart
+from flow.core.text.display import visible
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
 from flow.startup.json import items_of
@@ -150,7 +151,9 @@ class InboxFinder:
         repo = find_repo(path) if os.path.isdir(path) else None
         if repo is None:
             raise at_key("--repo", path).invalid(
-                "there is no checkout", "name a folder in a repository that has goals", code="usage"
+                f"there is no checkout at {visible(path)}",
+                "name a folder in a repository that has goals",
+                code="usage",
             )
         return repo.top
 

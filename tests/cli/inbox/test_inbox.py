@@ -230,7 +230,10 @@ def test_only_some(greet: GitRepo, tmp_path: Path) -> None:
     assert {row["goal_id"] for row in items(tmp_path)} == {"greet", "second"}
     assert {row["goal_id"] for row in items(tmp_path, "--repo", str(other))} == {"second"}
     assert {row["goal_id"] for row in items(tmp_path, "--exclude", "oth*")} == {"greet"}
-    assert run_flow("inbox", "--repo", str(tmp_path / "none"), cwd=tmp_path).status == 2
+    none = str(tmp_path / "none")
+    done = run_flow("inbox", "--repo", none, cwd=tmp_path)
+    assert done.status == 2
+    assert f"--repo: there is no checkout at {none} (" in done.stderr
     assert run_flow("inbox", "--since", "soon", cwd=tmp_path).status == 2
 
 
