@@ -33,39 +33,6 @@ def look(repo: GitRepo) -> Reply:
     return uses("Read", file_path=os.fspath(repo.path / "src/greet.txt"))
 
 
-def test_it_blocks_the_agent_repairs_and_it_lets_go(scene: GitRepo, home: Path) -> None:
-    mode(home, "evaluator-loop")
-    steps = (says("I am done."), look(scene), edit(scene, "please\n"), says("Now I am."))
-    leaves = bash("echo please, too > src/greet.txt; echo notes > notes.txt")
-    agent = Agent(*steps, leaves, says("done"), bash("rm notes.txt"), says("put back"))
-    with Session(scene, agent, *TOOLS, person=allow) as session:
-        turn = session.prompt("make the greeting polite")
-        assert turn.decisions == [BLOCK, APPROVE]
-        assert f"{MARK} Goal greet is not done: AC1 failed." in agent.heard[1]
-        assert "AC1" in agent.heard[1]
-        assert "grep -q please src/greet.txt" in agent.heard[1]
-        assert turn.result["result"] == "Now I am."
-        assert turn.hooks[1]["next_step_hint"] == "/flow:goal evaluate greet"
-        assert "Waits for you: flow goal confirm greet" in turn.hooks[1]["systemMessage"]
-        found = verdict(scene)
-        assert (found["verdict"], found["source"]) == ("achieved", "evaluator-loop")
-        (result,) = found["criterion_results"]
-        assert (result["outcome"], result["exit_code"]) == ("passed", 0)
-        assert (scene.path / result["evidence_ref"]).is_file()
-        assert [(e["row"], e["answer"]) for e in stops(scene)] == [
-            ("failed", "continue"),
-            ("proved", "let_go"),
-        ]
-        turn = session.prompt("and once more")
-    assert turn.decisions == [BLOCK, APPROVE]
-    assert "notes.txt" in agent.heard[6], "the file to put back"
-    assert verdict(scene)["verdict"] == "achieved"
-    assert status(scene) == "active"  # a person confirms
-    proposal = verdict(scene)["proposed_transition"]["proposal_id"]
-    assert flow(scene, "goal", "confirm", "greet", "--proposal", proposal).status == 0
-    assert status(scene) == "achieved"
-
-
 def test_it_does_not_go_round_for_ever(scene: GitRepo, home: Path) -> None:
     """Neither in block mode, nor in the loop: three equal turns, and the goal's own budget."""
     mode(home, "block")
@@ -138,7 +105,7 @@ def test_no_more_in_a_row_than_the_host_takes(scene: GitRepo, home: Path) -> Non
 
 
 def test_what_a_stop_is_let_go_for_and_what_is_said_then(repo: GitRepo, home: Path) -> None:
-    """One session; before each prompt something else is so."""
+    """One session; before each prompt something else is so. In the end it blocks and lets go."""
     done = (says(f"done {number}") for number in range(9))
     agent = Agent(*done, bash("echo please > src/greet.txt"), says("polite"))
     with Session(start(repo), agent, *TOOLS, person=allow) as session:
@@ -183,4 +150,39 @@ def test_what_a_stop_is_let_go_for_and_what_is_said_then(repo: GitRepo, home: Pa
         turn = session.prompt("and now?")  # it goes on by itself
         assert turn.decisions == [BLOCK, APPROVE]
         assert status(repo) == "active"
-    assert len(agent.turns) == 11
+        assert len(agent.turns) == 11
+        repairs(repo, session)
+    assert status(repo) == "active"  # a person confirms
+    proposal = verdict(repo)["proposed_transition"]["proposal_id"]
+    assert flow(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
+    assert status(repo) == "achieved"
+
+
+def repairs(repo: GitRepo, session: Session) -> None:
+    """The agent is not done, repairs it, and is let go; it leaves a file, and puts that back."""
+    agent, before = session.agent, len(stops(repo))
+    repo.write("src/greet.txt", "give me that\n")
+    agent.turns.clear()
+    agent.steps.extend((says("I am done."), look(repo), edit(repo, "please\n"), says("Now I am.")))
+    turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, APPROVE]
+    assert f"{MARK} Goal greet is not done: AC1 failed." in agent.heard[1]
+    assert "grep -q please src/greet.txt" in agent.heard[1]
+    assert turn.result["result"] == "Now I am."
+    assert turn.hooks[1]["next_step_hint"] == "/flow:goal evaluate greet"
+    assert "Waits for you: flow goal confirm greet" in turn.hooks[1]["systemMessage"]
+    found = verdict(repo)
+    assert (found["verdict"], found["source"]) == ("achieved", "evaluator-loop")
+    (result,) = found["criterion_results"]
+    assert (result["outcome"], result["exit_code"]) == ("passed", 0)
+    assert (repo.path / result["evidence_ref"]).is_file()
+    assert [(e["row"], e["answer"]) for e in stops(repo)[before:]] == [
+        ("failed", "continue"),
+        ("proved", "let_go"),
+    ]
+    leaves = bash("echo please, too > src/greet.txt; echo notes > notes.txt")
+    agent.steps.extend((leaves, says("done"), bash("rm notes.txt"), says("put back")))
+    turn = session.prompt("and once more")
+    assert turn.decisions == [BLOCK, APPROVE]
+    assert "notes.txt" in agent.heard[6], "the file to put back"
+    assert verdict(repo)["verdict"] == "achieved"
