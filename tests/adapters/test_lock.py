@@ -13,7 +13,6 @@ from flow.core.evidence import protected_files
 from tests.support.gitbox import GitBox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from flow.core.boundary.changes import Baseline
@@ -32,87 +31,45 @@ def box(tmp_path: Path) -> GitBox:
     return made
 
 
-def _edit(box: GitBox) -> None:
-    box.write("run.sh", "true\n")
-
-
-def _stage(box: GitBox) -> None:
-    _edit(box)
-    box.git("add", "run.sh")
-
-
-def _commit(box: GitBox) -> None:
-    _stage(box)
-    box.git("commit", "-qm", "other")
-
-
-def _commit_and_put_back(box: GitBox) -> None:
-    before = box.top.joinpath("run.sh").read_text()
-    _commit(box)
-    box.write("run.sh", before)
-
-
-def _stage_and_put_back(box: GitBox) -> None:
-    before = box.top.joinpath("run.sh").read_text()
-    _stage(box)
-    box.write("run.sh", before)
-
-
-def _hidden(box: GitBox) -> None:
-    box.git("update-index", "--assume-unchanged", "run.sh")
-    _edit(box)
-
-
-def _mode(box: GitBox) -> None:
-    box.git("config", "core.fileMode", "false")
-    os.chmod(box.top / "run.sh", 0o644)
-
-
-def _remove(box: GitBox) -> None:
-    os.unlink(box.top / "run.sh")
-
-
-def _link(box: GitBox) -> None:
-    os.rename(box.top / "run.sh", box.top / "src/started")
-    os.symlink("src/started", box.top / "run.sh")
-
-
 def _rename(box: GitBox) -> None:
     box.git("mv", "run.sh", "src/run.sh")
 
 
-def _add(box: GitBox) -> None:
-    box.write("src/lib/deeper/new.py", "n = 1\n")
-
-
-def _exclude(box: GitBox) -> None:
-    box.git("config", "core.excludesFile", str(box.outer / "ignore"))
-    (box.outer / "ignore").write_text("new.py\n")
-    _add(box)
-
-
-@pytest.mark.parametrize(
-    ("change", "path", "kind"),
-    [
-        (_edit, "run.sh", "modified"),
-        (_stage, "run.sh", "modified"),
-        (_commit, "run.sh", "modified"),
-        (_commit_and_put_back, "run.sh", "modified"),
-        (_stage_and_put_back, "run.sh", "modified"),
-        (_hidden, "run.sh", "modified"),
-        (_mode, "run.sh", "modified"),
-        (_remove, "run.sh", "removed"),
-        (_link, "run.sh", "modified"),
-        (_add, "src/lib/deeper/new.py", "added"),
-        (_exclude, "src/lib/deeper/new.py", "added"),
-    ],
+CHANGED = (
+    *("edited", "staged", "committed", "committed-back", "head-only", "staged-back"),
+    *("hidden", "mode"),
 )
-def test_every_way_to_change_a_protected_file_is_told(
-    box: GitBox, change: Callable[[GitBox], object], path: str, kind: str
-) -> None:
+
+
+def test_every_way_to_change_a_protected_file_is_told(box: GitBox) -> None:
+    lib = "src/lib"
+    for name in (*CHANGED, "link", "removed"):
+        box.write(f"{lib}/{name}", "as it was\n")
+    box.commit()
+    box.pin("HEAD")
     assert box.locked() == {}
-    change(box)
-    assert box.locked() == {path: kind}
+    for name in CHANGED[:-2]:
+        box.write(f"{lib}/{name}", "other\n")
+    box.git("add", f"{lib}/committed", f"{lib}/committed-back", f"{lib}/head-only")
+    box.commit_staged()
+    box.git("add", f"{lib}/staged", f"{lib}/staged-back")
+    for name in ("committed-back", "staged-back", "head-only"):
+        box.write(f"{lib}/{name}", "as it was\n")
+    box.git("add", f"{lib}/head-only")
+    box.git("update-index", "--assume-unchanged", f"{lib}/hidden")
+    box.write(f"{lib}/hidden", "other\n")
+    box.git("config", "core.fileMode", "false")
+    os.chmod(box.top / lib / "mode", 0o755)
+    os.rename(box.top / lib / "link", box.top / "src/started")
+    os.symlink("../started", box.top / lib / "link")
+    box.remove(f"{lib}/removed")
+    box.git("config", "core.excludesFile", str(box.outer / "ignore"))
+    (box.outer / "ignore").write_text("excluded.py\n")
+    for name in ("new.py", "excluded.py"):
+        box.write(f"{lib}/deeper/{name}", "n = 1\n")
+    told = {f"{lib}/{name}": "modified" for name in (*CHANGED, "link")}
+    added = {f"{lib}/deeper/{name}": "added" for name in ("new.py", "excluded.py")}
+    assert box.locked() == {**told, **added, f"{lib}/removed": "removed"}
 
 
 def test_a_change_of_an_ignored_file_is_told_too(box: GitBox) -> None:
@@ -339,7 +296,7 @@ def test_a_record_with_patterns_that_are_none_is_read_as_far_as_it_goes(box: Git
 
 
 def test_nothing_is_said_where_git_cannot_answer(box: GitBox) -> None:
-    _edit(box)
+    box.write("run.sh", "true\n")
     (box.top / ".git" / "MERGE_HEAD").write_text("0" * 40 + "\n")
     assert box.baseline is not None
     found = box.snapshot()

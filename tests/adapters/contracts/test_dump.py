@@ -158,7 +158,7 @@ def read_by_all(document: dict[str, Any]) -> str:
 
 
 @pytest.mark.slow
-@examples(166, long=10000)
+@examples(60, long=10000)
 @given(st.dictionaries(TEXT, VALUE, max_size=5))
 def test_what_is_written_is_read_back_by_yaml_1_2_and_1_1(document: dict[str, Any]) -> None:
     read_by_all(document)

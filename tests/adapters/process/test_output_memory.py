@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINE = b"a line of it, as others are\n"
-SIZE = 6 << 20
+SIZE = 3 << 20
 MOST = 1 << 20
 """Bytes; the end that is looked at is a quarter of that."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from flow.adapters.worktree.clean_files import CleanFiles, clean_blocks, packed_
 from flow.adapters.worktree.look_ahead import LookAhead
 from flow.core.boundary.changes import Deciding, Snapshot
 from tests.adapters.worktree.test_change_set import all_kinds_of_changes, submodule
+from tests.support.effort import sizes
 from tests.support.gitbox import GitBox
 
 Change = Callable[[GitBox], None]
@@ -111,32 +112,32 @@ def look(box: GitBox, deciding: Deciding | None) -> Snapshot:
     return now._replace(began=0)
 
 
-def removed_folder(box: GitBox) -> None:
-    for number in range(MANY):
+def removed_folder(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         os.rename(box.path(f"part{number}"), box.path(f"src/moved{number}"))
 
 
-def folders_as_links(box: GitBox) -> None:
-    for number in range(MANY):
+def folders_as_links(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         os.rename(box.path(f"part{number}/deep"), box.path(f"part{number}/elsewhere"))
         os.symlink("elsewhere", box.path(f"part{number}/deep"))
 
 
-def folders_as_files(box: GitBox) -> None:
-    for number in range(MANY):
+def folders_as_files(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         box.remove(f"part{number}/deep/one.txt")
         box.path(f"part{number}/deep").rmdir()
         box.write(f"part{number}/deep")
 
 
-def files_as_folders(box: GitBox) -> None:
-    for number in range(MANY):
+def files_as_folders(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         box.remove(f"part{number}/two.txt")
         box.write(f"part{number}/two.txt/inside")
 
 
-def everywhere(box: GitBox) -> None:
-    for number in range(MANY):
+def everywhere(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         box.write(f"part{number}/two.txt", "edited\n")
         box.remove(f"part{number}/deep/one.txt")
         box.write(f"part{number}/deep/new")
@@ -145,15 +146,15 @@ def everywhere(box: GitBox) -> None:
         os.mkfifo(box.path(f"part{number}/fifo"))
 
 
-def tracked_since(box: GitBox) -> None:
-    for number in range(MANY):
+def tracked_since(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         box.write(f"part{number}/later/x.log")
         box.git("add", "-f", f"part{number}/later/x.log")
-    box.write("part1/later/y.log")
+    box.write(f"part{number}/later/y.log")
 
 
-def renamed_folders(box: GitBox) -> None:
-    for number in range(MANY):
+def renamed_folders(box: GitBox, parts: Iterable[int] = range(MANY)) -> None:
+    for number in parts:
         os.rename(box.path(f"part{number}/deep"), box.path(f"part{number}/other"))
         os.rename(box.path(f"part{number}/other"), box.path(f"part{number}/deep"))
 
@@ -162,8 +163,13 @@ def nothing(box: GitBox) -> None:
     """All is as it was."""
 
 
-CHANGES: tuple[Change, ...] = (
-    nothing,
+def one_of_each(box: GitBox) -> None:
+    """Each part in its own way; the last one stays as it was."""
+    for number, change in enumerate(EACH):
+        change(box, (number,))
+
+
+EACH = (
     everywhere,
     removed_folder,
     folders_as_links,
@@ -171,6 +177,9 @@ CHANGES: tuple[Change, ...] = (
     files_as_folders,
     tracked_since,
     renamed_folders,
+)
+CHANGES: tuple[Change, ...] = sizes(
+    short=(nothing, one_of_each), long=(nothing, one_of_each, *EACH)
 )
 DECIDING = {
     "shown": None,

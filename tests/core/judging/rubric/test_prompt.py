@@ -216,8 +216,14 @@ def test_without_a_subject_there_is_still_a_question() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("letter", ["i", "\x01", "\u202e", "\U0001f600", "\n"])
-@pytest.mark.parametrize("parts", [1, 100])
+@pytest.mark.parametrize(
+    ("letter", "parts"),
+    [
+        *((letter, 1) for letter in ("i", "\x01", "\u202e", "\U0001f600", "\n")),
+        *((letter, 100) for letter in ("\x01", "\n")),
+        *(pytest.param(letter, 100, marks=pytest.mark.long) for letter in "i\u202e\U0001f600"),
+    ],
+)
 def test_no_question_is_larger_than_its_limit(letter: str, parts: int) -> None:
     """The largest of everything at once: 8,000 control characters take five bytes each."""
     subject = [FencedPart("subject, part 1", b"\x00x\n" * 3_000, "\x01" * 500)] * parts
