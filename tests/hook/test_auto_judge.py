@@ -67,8 +67,9 @@ class Place:
         return dict(done.json)
 
     def settled(self) -> None:
-        """Wait until nobody scores any more."""
-        _until(lambda: not apart(self.repo), "the scoring process does not end")
+        """Wait until nobody scores any more; only who was found to is looked at all the time."""
+        while working := [f"/proc/{pid}/cwd" for pid in apart(self.repo)]:
+            _until(lambda seen=working: not any(map(os.path.exists, seen)), "it still scores")
 
     def thinks(self, **step: Any) -> None:
         """The judge answers only once it may."""
