@@ -105,8 +105,15 @@ class LoadedSettings(NamedTuple):
     """Warnings about values in a checkout's files that are not obeyed."""
     pins: Mapping[str, str] = {}
     """The values that a goal pins when it begins: each as JSON, by its key."""
+    unknown: tuple[str, ...] = ()
+    """Warnings about keys that are no settings: a check that is misspelt is none."""
     mode_unread: bool = False
     """Whether the Stop hook's mode is ``warn``, and an unreadable file may ask for more."""
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The warnings that each evaluation has: somebody meant something by what is ignored."""
+        return (*self.unknown, *self.overruled)
 
 
 class ConfigRow(NamedTuple):
@@ -132,8 +139,8 @@ def merge_layers(
     ``lenient`` leaves faulty values out; the strictest value of all files and the default then
     decides whether the Stop hook checks.
     """
-    problems, warnings = list(faults), list[str]()
-    per_layer = [(layer, _read_layer(layer, problems, warnings)) for layer in layers]
+    problems, unknown, warnings = list(faults), list[str](), list[str]()
+    per_layer = [(layer, _read_layer(layer, problems, unknown, warnings)) for layer in layers]
     if problems and not lenient:
         raise ContractError(problems)
     words = _SettingSources(per_layer, _pinned_values(pinned))
@@ -158,9 +165,9 @@ def merge_layers(
             f"{HOOK_LIMIT}: hooks.json ends the hook after 330 s, and an ended hook lets the agent "
             "stop"
         )
-    return LoadedSettings(
-        settings, origins, (*warnings, *words.overruled), tuple(words.overruled), words.pins()
-    )
+    overruled, pins = tuple(words.overruled), words.pins()
+    every = (*unknown, *warnings, *overruled)
+    return LoadedSettings(settings, origins, every, overruled, pins, tuple(unknown))
 
 
 Word = tuple[str, Any]
@@ -369,16 +376,18 @@ def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:
     )
 
 
-def _read_layer(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, Any]:
-    """The layer's usable values by dotted key; the rest goes to ``faults`` and ``warnings``."""
+def _read_layer(
+    layer: Layer, faults: list[Fault], unknown: list[str], warnings: list[str]
+) -> dict[str, Any]:
+    """The layer's usable values by dotted key; the rest goes to one of the lists."""
     usable: dict[str, Any] = {}
-    unknown = 0
+    count = 0
     for name, value in _layer_values(layer, faults):
         key = KEYS.get(name)
         if key is None:
-            unknown += 1
-            if unknown <= _UNKNOWN_SHOWN:  # looking for near names takes time; files are hostile
-                warnings.append(_unknown(layer.file, name))
+            count += 1
+            if count <= _UNKNOWN_SHOWN:  # looking for near names takes time; files are hostile
+                unknown.append(_unknown(layer.file, name))
         elif key.own_only and not layer.own:
             warnings.append(f"{layer.file}: {name}: ignored, since only {OWN_FILE} may set it")
         elif problems := value_faults(key, value, layer.file):
@@ -387,9 +396,9 @@ def _read_layer(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[
                 usable[name] = value
         else:
             usable[name] = usable_value(key, value)
-    if unknown > _UNKNOWN_SHOWN:
-        more = unknown - _UNKNOWN_SHOWN
-        warnings.append(f"{layer.file}: {more} more unknown settings, ignored")
+    if count > _UNKNOWN_SHOWN:
+        more = count - _UNKNOWN_SHOWN
+        unknown.append(f"{layer.file}: {more} more unknown settings, ignored")
     return usable
 
 

@@ -180,7 +180,7 @@ class _Tools:
             verdict, evaluation = sequence.examine(self._request, tools)
         finally:
             self._ledger.catch_up()
-        more = (*context.run_record.troubles, *context.settings.overruled, *self._warnings)
+        more = (*context.run_record.troubles, *context.settings.ignored, *self._warnings)
         return Evaluated(verdict._replace(warnings=(*verdict.warnings, *more)), evaluation)
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:

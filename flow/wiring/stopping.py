@@ -93,7 +93,7 @@ class Stopping:
             faults = self._context.be_lenient(*runs)
         except FlowError:  # the stop itself tells that the goals cannot be read
             faults = self._context.be_lenient()
-        return (*faults, *self._context.settings.overruled)
+        return (*faults, *self._context.settings.ignored)
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""

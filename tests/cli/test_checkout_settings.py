@@ -63,6 +63,23 @@ def test_what_was_denied_at_activation_stays_denied(repo: GitRepo, how: str) -> 
         assert any("stays denied" in each for each in done.json["warnings"])
 
 
+@pytest.mark.parametrize("whose", ["the checkout's", "the user's"])
+def test_a_misspelt_check_is_told_by_whoever_leaves_it_out(
+    repo: GitRepo, home: Path, capfd: pytest.CaptureFixture[str], whose: str
+) -> None:
+    begin(repo, scene.PASSES, "--allow", ".claude/**")
+    place = repo.path if whose == "the checkout's" else home
+    put(place, denied_pathes=["src/**"])
+    scene.meet(repo)
+    done = evaluate(repo)
+    [warning] = done.json["warnings"]
+    assert f"{PROJECT}: flow.goals.denied_pathes: unknown setting, ignored" in warning
+    assert (done.status, "did you mean flow.goals.denied_paths?" in warning) == (0, True)
+    assert warning in hooks.stop(repo, capfd)["systemMessage"]
+    put(place, judge={"backend": "claude"})
+    assert evaluate(repo).json["warnings"] == [], "of no use in a checkout: config list, doctor"
+
+
 def test_what_is_denied_since_counts_at_confirm_too(repo: GitRepo, home: Path) -> None:
     begin(repo)
     repo.write("src/more", "x")
