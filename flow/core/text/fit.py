@@ -59,12 +59,12 @@ def cut_to(text: str, room: int, size: Callable[[str], int]) -> str:
 
 
 def _cut_tail(part: CuttableBlock, share: int) -> list[str]:
-    """The heading of a tail and its last lines, so that the whole part stays below ``share``."""
+    """The heading of a tail and its last lines: as many as ``share`` has room for, at least one."""
     if not part.tail:
         return []
     heading, *lines = part.tail
     kept = last_lines(lines, share - sum(len(line) + 1 for line in (*part.lines, heading)))
-    return [heading, *kept] if kept else []
+    return [heading, *(kept or lines[-1:])]
 
 
 def last_lines(lines: Sequence[str], room: int) -> list[str]:

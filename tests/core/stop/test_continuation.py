@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -339,6 +340,16 @@ def test_it_stays_below_the_limit_and_counts_what_it_leaves_out(limit: int, coun
     assert "flow goal pause issue-4" in text
     if limit == 9500:
         assert shown >= min(count, 5)
+
+
+@pytest.mark.parametrize("count", [5, 60, 1000])
+def test_each_criterion_that_is_named_shows_the_end_of_its_output(count: int) -> None:
+    rows = [row(f"AC{n}") for n in range(1, count + 1)]
+    tails = {r.criterion_id: f"first\nend of {r.criterion_id}\n" for r in rows}
+    text = say(verdict(*rows), tails)
+    named = re.findall(r"^(AC\d+)(?: \(not required\))? failed", text, re.MULTILINE)
+    assert len(named) >= min(count, 40)
+    assert re.findall(r"\| end of (AC\d+)$", text, re.MULTILINE) == named
 
 
 def test_only_the_last_lines_and_the_newest_first_to_stay() -> None:
