@@ -493,7 +493,7 @@ def test_there_is_no_network_unless_it_is_asked_for(
 SOCKETS = {
     "agent": ("SSH_AUTH_SOCK", "{}"),
     "docker": ("DOCKER_HOST", "unix://{}"),
-    "bus": ("DBUS_SESSION_BUS_ADDRESS", "unix:abstract=x;unix:path={},guid=1"),
+    "bus": ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/none;unix:path={},guid=1"),
 }
 """By its name in the checkout the variable that says where a socket is, and how."""
 CONNECT = """
