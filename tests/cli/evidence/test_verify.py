@@ -280,6 +280,19 @@ def test_what_lies_in_a_runs_place_hides_no_other_finding(
     assert (status, altered in said, named in said) == (1, False, True)
 
 
+def test_a_linked_ledger_is_a_damaged_record_for_verify_and_report(
+    repo: GitRepo, run: Path, tmp_path: Path
+) -> None:
+    shutil.move(run / "ledger.jsonl", tmp_path / "ledger.jsonl")
+    (run / "ledger.jsonl").symlink_to(tmp_path / "ledger.jsonl")
+    status, said = verify(repo, "greet")
+    assert status == 1
+    assert "altered: " in said
+    page = scene.flow(repo, "report", "--output", "-").stdout
+    assert "record damaged" in page
+    assert "ledger.jsonl: is a symbolic link" in page
+
+
 @pytest.mark.parametrize("pattern", ["fixed", "extended", "perl"])
 def test_no_configuration_hides_the_trailers(pattern: str, repo: GitRepo, run: Path) -> None:
     """The run is gone, and so is every journal: only the commit tells of it."""
