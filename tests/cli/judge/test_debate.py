@@ -530,17 +530,19 @@ def test_a_judge_without_a_usable_answer(
     assert judges.calls == ["2/assess", "2/verify"]
 
 
-def test_a_judge_without_verification_is_asked_twice_and_no_judge(
-    place: GitRepo, judges: DebateJudges
+@pytest.mark.parametrize("given", [0, 4])
+def test_a_judge_that_never_verifies_is_asked_twice_and_counts(
+    given: int, place: GitRepo, judges: DebateJudges
 ) -> None:
-    pairs = [{"question": f"q{n}", "answer": "a"} for n in range(4)]
-    bare = {"reply": {"verification": pairs, **says(4, 4)}, "unverified": True}
-    judges.says({"assess": says(4, 4), "verify": bare})
+    """With the fields of SPEC 9.1 and no other one, too."""
+    pairs = [{"question": f"q{n}", "answer": "a"} for n in range(given)]
+    reply = {**({"verification": pairs} if pairs else {}), **says(4, 4)}
+    judges.says({"assess": says(4, 4), "verify": {"reply": reply, "unverified": True}})
     done = debate(place)
-    assert done.status == 4
+    assert done.status == 0
     assert judges.calls.count("2/verify") == 2
-    assert "verification" in done.stdout + done.stderr
-    assert reports(place) == {}
+    assert f"gave {given} of 5 verification questions" in done.stdout + done.stderr
+    assert len(reports(place)) == 3
 
 
 def test_injection_in_the_solution_and_in_another_judges_report(

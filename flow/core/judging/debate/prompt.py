@@ -196,6 +196,19 @@ def reply_schema(
     )
 
 
+def without_verification(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a reply that may leave the check of the draft out."""
+    if "verification" not in schema["required"]:
+        return schema
+    answers = {**schema["properties"]["verification"], "minItems": 0}
+    required = [key for key in schema["required"] if key != "verification"]
+    return {
+        **schema,
+        "properties": {**schema["properties"], "verification": answers},
+        "required": required,
+    }
+
+
 def _about_others(name: dict[str, Any], others: Sequence[int]) -> tuple[dict[str, Any], ...]:
     """Properties about the other judges, each with its key."""
     judge = {"type": "integer", "enum": list(others)}
