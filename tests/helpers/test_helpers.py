@@ -404,6 +404,23 @@ def test_other_ends_need_no_proposal(work: GitRepo, target: str) -> None:
     assert f"to: {target}" in work.read(".decisions/issue-7.md").replace('"', "")
 
 
+@pytest.mark.parametrize("target", ["achieved", "failed", "cancelled", "waiting_for_user"])
+def test_the_journal_says_who_and_how(work: GitRepo, target: str) -> None:
+    """A final status has a name, as at each other way to one; without one no pause is made up."""
+    scene.propose(work)
+    assert quiet(lifecycle(work, f"status: {target}\n", "--merge")).status == 0
+    entry = work.read(".decisions/issue-7.md").rpartition("  - type:")[2].replace('"', "")
+    assert f"to: {target}" in entry
+    assert "how: flow-goal-record.sh" in entry
+    told = ["    by: " in entry, "by_from: git user.name" in entry]
+    assert told == [target != "waiting_for_user"] * 2, entry
+    status = scene.flow(work, "goal", "status", "greet", "--json").json
+    if target == "waiting_for_user":
+        assert status["paused"] is None
+    else:
+        assert status["closed"]["by_from"] == "git user.name"
+
+
 def test_a_held_lock_is_2(work: GitRepo) -> None:
     import fcntl
 

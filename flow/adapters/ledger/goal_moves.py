@@ -102,11 +102,13 @@ class StatusChanges(GoalChange):
         increment_turns: bool = False,
         how: str = "flow-goal-record.sh",
         file: str = "lifecycle",
+        word: Mapping[str, str] = {},
     ) -> Status:
         """Replace the lifecycle block, or ``merge`` into it, for ``flow-goal-record.sh`` (SPEC 2).
 
-        ``from_status`` is the status that the caller saw; ``how`` goes into the journal; ``file``
-        names the given block in messages. Returns the status now on disk.
+        ``from_status`` is the status that the caller saw; ``how`` and ``word``, who closes the
+        goal, go into the journal; ``file`` names the given block in messages. Returns the status
+        now on disk.
         """
         goal_edits.check_given(lifecycle, merge=merge, file=file)
 
@@ -124,9 +126,9 @@ class StatusChanges(GoalChange):
             reason = goal_edits.block_reason(lifecycle) or f"recorded with {how}"
             result = goal_edits.block_result(block, to)
             artifact = goal_evaluation(goal, run_id, to=to, reason=reason, result=result)
-            artifact = artifact._replace(fields={**artifact.fields, "how": how})
+            artifact = artifact._replace(fields={**artifact.fields, **word, "how": how})
             change = {"from": goal.status, "to": to, "reason": reason}
-            event = {"type": "transition", **change, "how": how}
+            event = {"type": "transition", **change, **word, "how": how}
             drop = self.withdrawal(goal_id, run_id) if to in TERMINAL else "keep"
             return Plan(to, edits, artifact, event, {"run_id": run_id}, drop)
 

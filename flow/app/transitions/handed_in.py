@@ -22,6 +22,8 @@ class LifecycleChange(NamedTuple):
     merge: bool
     """Whether keys that it does not name stay."""
     increment_turns: bool
+    word: Mapping[str, str] = {}
+    """Who closes the goal, and where that name comes from; empty if the goal stays open."""
 
     @property
     def block(self) -> Mapping[str, Any]:
@@ -81,5 +83,6 @@ def update_lifecycle(
         merge=change.merge,
         increment_turns=change.increment_turns,
         file=change.file,
+        word=change.word,
     )
     return layout.goal_file(goal_id)
