@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.contracts import formats
-from flow.adapters.contracts.text import DELETE
+from flow.adapters.contracts.text import DELETE, one_line
 from flow.adapters.ledger.reader import parse_goal
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
@@ -155,7 +155,8 @@ def check_given(lifecycle: Mapping[str, Any], *, merge: bool, file: str) -> None
         raise _bad_block(file, "is missing", "status", None)
     status = lifecycle.get("status")
     if "status" in lifecycle and status not in STATUSES:
-        raise _bad_block(file, f"is not one of {', '.join(STATUSES)}", "status", status)
+        message = f"{one_line(status)} is not one of {', '.join(STATUSES)}"
+        raise _bad_block(file, message, "status", status)
 
 
 def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
