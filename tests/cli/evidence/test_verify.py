@@ -254,7 +254,7 @@ def test_against_a_ref(repo: GitRepo, run: Path, tmp_path: Path) -> None:
 def test_what_lies_in_a_runs_place_hides_no_other_finding(
     planted: str, repo: GitRepo, run: Path, tmp_path: Path
 ) -> None:
-    """HAZARD I170."""
+    """HAZARD I158."""
     trailer = scene.flow(repo, "evidence", "head", "--trailer").stdout.strip()
     repo.commit(f"work\n\n{trailer}")
     (run / "evidence/evidence-ac1-eval-1.txt").write_bytes(b"altered")
