@@ -277,6 +277,21 @@ def named_journal(path: str, folder: str) -> str | None:
     return "/".join(parts) if name.endswith(".md") and len(name) > 3 else None
 
 
+def journal_path(
+    goal_journal: str | None,
+    issue: int | None,
+    goal_id: str,
+    folder: str = JOURNAL_DIR,
+) -> str:
+    """Path of a goal's journal, relative to the top level.
+
+    ``scope.journal`` if that is a Markdown file in the journal folder, else the issue's, else the
+    goal's. A full one continues in its next part (:mod:`flow.adapters.journal.parts`).
+    """
+    own = named_journal(goal_journal, folder) if goal_journal else None
+    return own or journal_file(issue, goal_id, folder)
+
+
 def day_journal(today: str, folder: str = JOURNAL_DIR) -> str:
     """The journal for records without a readable goal. ``today`` is ``YYYY-MM-DD``."""
     return f"{folder}/session-{today}.md"

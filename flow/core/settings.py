@@ -112,7 +112,7 @@ class LoadedSettings(NamedTuple):
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The warnings that each evaluation has: somebody meant something by what is ignored."""
+        """The warnings of an evaluation: keys and values that are not obeyed."""
         return (*self.unknown, *self.overruled)
 
 

@@ -202,13 +202,11 @@ class _Tools:
         return recorded
 
     def watch(self, goal: Goal, run_id: str, journal_dir: str) -> Watch:
-        from flow.adapters.journal.store import journal_path
         from flow.adapters.ledger.file_watch import FileWatch
 
         referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
-        journal = journal_path(goal.journal, goal.issue, goal.id, journal_dir)
-        repo, vouches = self._context.repo, self._vouches
-        return FileWatch(repo, goal.id, run_id, referred, vouches, journal)
+        journal = layout.journal_path(goal.journal, goal.issue, goal.id, journal_dir)
+        return FileWatch(self._context.repo, goal.id, run_id, referred, self._vouches, journal)
 
     def _vouches(self, run_id: str, name: str, digest: str) -> bool:
         return self._context.heads.vouches(run_id, name, digest)

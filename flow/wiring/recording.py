@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.adapters.contracts import formats
 from flow.app.transitions import handed_in
 from flow.core.goal import ids
-from flow.core.goal.lifecycle import TERMINAL
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,9 +33,6 @@ def update_lifecycle(
 
     block = formats.parse_yaml(data, file=name)
     change = handed_in.LifecycleChange(block, name, from_status, merge, increment_turns)
-    if str(change.block.get("status")) in TERMINAL:
-        word = context.own_word()
-        change = change._replace(word={"by": word.by, **word.name_fields})
     path = handed_in.update_lifecycle(context, ids.goal_id(goal_id), change, activate)
     warnings = context.load(goal_id).warnings
     return path, tuple(text for text in warnings if text.startswith(f"{path}: lifecycle."))

@@ -76,7 +76,7 @@ def read_journal(
     folder = context.settings.settings.journal_dir
     if goal_id is not None:
         goal = context.load(goal_id).goal
-        path = store.journal_path(goal.journal, goal.issue, goal.id, folder)
+        path = layout.journal_path(goal.journal, goal.issue, goal.id, folder)
         if goal.issue is None and not files.exists(context.top, path):
             path = _newest_day(context.top, folder, goal.id) or path
     else:

@@ -147,21 +147,6 @@ def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
     return fields and listed and before.body in now.body
 
 
-def journal_path(
-    goal_journal: str | None,
-    issue: int | None,
-    goal_id: str,
-    folder: str = layout.JOURNAL_DIR,
-) -> str:
-    """Path of a goal's journal, relative to the top level.
-
-    ``scope.journal`` if that is a Markdown file in the journal folder, else the issue's, else the
-    goal's. A full one continues in its next part (:mod:`flow.adapters.journal.parts`).
-    """
-    own = layout.named_journal(goal_journal, folder) if goal_journal else None
-    return own or layout.journal_file(issue, goal_id, folder)
-
-
 def metadata_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
     """The fields of ``--metadata k=v ...``: a comma makes a list, digits a number, else a string.
 

@@ -102,7 +102,7 @@ class FileWatch:
         self._journal = journal
         """The first file of the goal's journal; empty if it is not watched."""
         self._lasting: frozenset[str] = frozenset()
-        """What Flow never takes away, as far as it was there at the last look."""
+        """Names at the last look that Flow never takes away."""
         self._state: dict[str, object] | None = None
         """Name → state at the last look; None before the first one."""
         self._seq = 0

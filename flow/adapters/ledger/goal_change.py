@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import parts
-from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import goal_edits, transaction
 from flow.adapters.ledger.reader import FileRecords, parse_goal, read_goal
 from flow.core import layout
@@ -188,7 +187,7 @@ class GoalChange:
         folder = baseline.journal_dir if baseline is not None else self._settings.journal_dir
         issue, branch = (goal.issue, goal.branch) if goal is not None else (None, None)
         journal = (
-            journal_store.journal_path(goal.journal, issue, goal_id, folder)
+            layout.journal_path(goal.journal, issue, goal_id, folder)
             if goal is not None
             else layout.day_journal(now[:10], folder)
         )

@@ -153,7 +153,7 @@ class FileLedger:
         from flow.adapters.journal import parts, store
         from flow.app.ports import Artifact
 
-        journal = store.journal_path(goal.journal, goal.issue, goal.id, folder)
+        journal = layout.journal_path(goal.journal, goal.issue, goal.id, folder)
         part = parts.part_to_write(self._root, journal)
         store.check(self._root, part, Artifact("goal-evaluation", {}), now=self._settings.now())
 

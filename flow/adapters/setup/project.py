@@ -9,8 +9,8 @@ from flow.adapters.attribution.command_checks import command_warnings
 from flow.adapters.attribution.programs import missing_programs
 from flow.adapters.fs import files
 from flow.adapters.git import repository
-from flow.adapters.journal.store import journal_path
 from flow.app.transitions.create import denied_journal
+from flow.core import layout
 from flow.core.decision import after
 from flow.core.drafting.presets import MARKERS, READ, offers
 from flow.errors import FlowError
@@ -102,7 +102,7 @@ def about_commands(context: NewGoalContext, goal: Goal) -> list[str]:
     Also one for each earlier goal that can never be achieved in its present state.
     """
     folder = context.settings.settings.journal_dir
-    journal = journal_path(goal.journal, goal.issue, goal.id, folder)
+    journal = layout.journal_path(goal.journal, goal.issue, goal.id, folder)
     return [
         *missing_programs(goal, context.environ, context.top),
         *denied_journal(journal, context.tree.denied(goal)),

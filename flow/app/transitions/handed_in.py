@@ -5,10 +5,13 @@ from __future__ import annotations
 from flow.app.evaluation.closing_context import ClosingPort
 from flow.app.ports import GoalPort
 from flow.core import layout
+from flow.core.goal.lifecycle import TERMINAL
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from flow.app.transitions.persons_word import PersonsWord
 
 
 class LifecycleChange(NamedTuple):
@@ -22,8 +25,6 @@ class LifecycleChange(NamedTuple):
     merge: bool
     """Whether keys that it does not name stay."""
     increment_turns: bool
-    word: Mapping[str, str] = {}
-    """Who closes the goal, and where that name comes from; empty if the goal stays open."""
 
     @property
     def block(self) -> Mapping[str, Any]:
@@ -42,7 +43,8 @@ class LifecycleLedger(Protocol):
     def update_lifecycle(self, goal_id: str, lifecycle: Mapping[str, Any], **how: Any) -> object:
         """Write the block, if the table of moves allows it.
 
-        ``how`` are the fields of :class:`LifecycleChange` beside the block.
+        ``how``: the fields of :class:`LifecycleChange` beside the block, and ``word``, the fields
+        of the person who closes the goal.
         """
 
 
@@ -52,6 +54,9 @@ class LifecyclePort(GoalPort, ClosingPort, Protocol):
     @property
     def ledger(self) -> LifecycleLedger:
         """The ledger that writes the block."""
+
+    def own_word(self) -> PersonsWord:
+        """The word of the person who runs this."""
 
 
 def update_lifecycle(
@@ -76,6 +81,10 @@ def update_lifecycle(
     if starts and port.load(goal_id).goal.status == "draft":
         activate(goal_id)  # pins the base and records trust, as `active` has to
         from_status = None
+    word: Mapping[str, str] = {}
+    if str(block.get("status")) in TERMINAL:
+        own = port.own_word()
+        word = {"by": own.by, **own.name_fields}
     port.ledger.update_lifecycle(
         goal_id,
         block,
@@ -83,6 +92,6 @@ def update_lifecycle(
         merge=change.merge,
         increment_turns=change.increment_turns,
         file=change.file,
-        word=change.word,
+        word=word,
     )
     return layout.goal_file(goal_id)

@@ -246,7 +246,7 @@ def test_each_part_names_itself_and_all_share_a_lock(tmp_path: Path) -> None:
 
 
 def test_the_longest_name_has_a_thousandth_part(tmp_path: Path) -> None:
-    rel = store.journal_path(f".decisions/{'x' * 237}.md", None, "greet")
+    rel = layout.journal_path(f".decisions/{'x' * 237}.md", None, "greet")
     assert len(os.path.basename(rel)) == 240
     part = layout.journal_part(rel, 1000)
     assert store.append(

@@ -17,6 +17,7 @@ from flow.adapters.contracts.formats import parse_yaml
 from flow.adapters.journal import store as journal_store
 from flow.adapters.journal import text as journal_text
 from flow.app.ports import Artifact
+from flow.core import layout
 from flow.errors import ContractError, InputError, RefusedError
 from tests.support.patience import LONG
 
@@ -791,12 +792,12 @@ def test_read_of_a_broken_one(tmp_path: Path) -> None:
 def test_where_a_journal_lies(
     own: str | None, issue: int | None, folder: str, expected: str
 ) -> None:
-    assert journal_store.journal_path(own, issue, "greet", folder) == expected
+    assert layout.journal_path(own, issue, "greet", folder) == expected
 
 
 def test_the_longest_name_works(tmp_path: Path) -> None:
     rel = ".decisions/" + "x" * 237 + ".md"
-    assert journal_store.journal_path(rel, 4, "greet") == rel
+    assert layout.journal_path(rel, 4, "greet") == rel
     assert add(tmp_path, rel=rel)
 
 
