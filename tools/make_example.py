@@ -101,7 +101,10 @@ def hold_still(now: int) -> None:
     for module, name, value in changes:
         if not hasattr(module, name):
             raise AttributeError(f"{module} has no {name} any more: see tools/make_example.py")
-        setattr(module, name, value)
+        real = getattr(module, name)
+        for place in [module, *sys.modules.values()]:  # who imported it has it already
+            if getattr(place, "__dict__", {}).get(name) is real:
+                setattr(place, name, value)
 
 
 def clock_time(now: int) -> str:
