@@ -162,6 +162,17 @@ def test_the_second_of_two_in_a_word_calls_where_the_first_one_does_not() -> Non
     assert b"cio" in rows
 
 
+def test_each_of_the_words_with_an_anchor_is_remembered_with_it() -> None:
+    """Also those between the first and the last one of a text."""
+    search = AnchorSearch(SHAPES)
+    filler = b" ." * secrets_anchors.SHORT
+    for row in [row for row in SHAPES.all if not (row.classes or row.edged)]:
+        words = [before + row.data for before in (b"x", b"yy", b"zzz", b"xyzxyz")]
+        assert row in told(search, b" ".join(words) + filler)
+        for word in words:
+            assert row in told(search, word + filler), (row, word)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(sizes(short=25, long=400)))
 def test_each_byte_is_as_where_every_anchor_is_looked_for(
