@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from flow.core.secrets.redact import Redactor
 
+UNSETTLED = 2.1
+"""Seconds in which the stamps of a file are not believed yet, and it is read again each time."""
+
 
 class Figure(NamedTuple):
     """One line of the table. ``value`` is compared with ``limit``; None: nothing is aimed at."""
@@ -243,7 +246,7 @@ def hook(here: Place, scale: Scale) -> Iterator[Figure]:
 def goals(here: Place, scale: Scale) -> Iterator[Figure]:
     """What looks for the branch's goal, among a thousand of other branches."""
     repository = growth.goals(here, scale.goals)
-    time.sleep(growth.UNSETTLED)
+    time.sleep(UNSETTLED)
     os.chdir(repository)
     event = growth.event(repository)
     script = os.path.join(place.ROOT, "hooks", "scripts", "flow-goal-evaluator.sh")
