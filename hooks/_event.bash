@@ -23,7 +23,8 @@ read_event() {
     local LC_ALL=C part
     head='' cwd='' whole=''
     [[ ! -t 0 ]] || return
-    : 3<&0 || exec </dev/null # closed: an interpreter in a $( ) would wait for what it prints itself
+    # Closed: an interpreter in a $( ) would wait for what it prints itself. Not `:`, which a POSIX shell ends with here.
+    true 3<&0 || exec </dev/null
     while ((${#head} < $2)); do
         IFS= read -r -t 10 -n 16384 -d , part || {
             whole=yes

@@ -431,8 +431,11 @@ def test_closed_input_and_output(goals: GitRepo) -> None:
             json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("shell", [{}, {"POSIXLY_CORRECT": "1"}], ids=["bash", "posix"])
 @pytest.mark.parametrize("script", ["scripts/flow-goal-evaluator.sh", "judge-on-stop.sh"])
-def test_a_closed_input_is_an_empty_one(goals: GitRepo, tmp_path: Path, script: str) -> None:
+def test_a_closed_input_is_an_empty_one(
+    goals: GitRepo, tmp_path: Path, script: str, shell: dict[str, str]
+) -> None:
     """Else the interpreter in the script's ``$( )`` has its own output there, and waits for it."""
     goals.write("judge-config.json", '{"autoJudge": true}')
     reads = tmp_path / "reads"
@@ -440,7 +443,7 @@ def test_a_closed_input_is_an_empty_one(goals: GitRepo, tmp_path: Path, script: 
     reads.chmod(0o755)
     done = subprocess.run(
         ["bash", "-c", 'exec "$0" <&-', f"{ROOT}/hooks/{script}"],
-        cwd=goals.path, env={**os.environ, "FLOW_PYTHON": str(reads)},
+        cwd=goals.path, env={**os.environ, "FLOW_PYTHON": str(reads), **shell},
         capture_output=True, input=b"", timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"{}\n", b"")
