@@ -31,6 +31,7 @@ import os
 from flow.adapters.chain.event_log import events_after, last_seq
 from flow.adapters.fs import files, locks
 from flow.adapters.git import repository
+from flow.adapters.journal import parts
 from flow.core import layout
 from flow.errors import FlowError
 from flow.startup.contexts import contextmanager, suppress
@@ -258,12 +259,14 @@ class FileWatch:
 
     def _look_lasting(self) -> frozenset[str]:
         """The folders of other runs, and the parts of the goal's journal."""
-        top = self._repo.top
-        runs = _names(f"{top}/{layout.RUNS}", but=self._run_id)
-        folder, _, first = self._journal.rpartition("/")
-        parts = _names(f"{top}/{folder}") if first else []
-        own = (name for name in parts if layout.journal_base(name) == first)
-        return frozenset([*(f"{layout.RUNS}/{n}" for n in runs), *(f"{folder}/{n}" for n in own)])
+        top, lasting = self._repo.top, set[str]()
+        with suppress(OSError):
+            runs = (name for name in os.listdir(f"{top}/{layout.RUNS}") if name[0] != ".")
+            lasting.update(f"{layout.RUNS}/{name}" for name in runs if name != self._run_id)
+        if self._journal:
+            with suppress(FlowError):  # a folder that cannot be read has none
+                lasting.update(parts.parts(top, self._journal))
+        return frozenset(lasting)
 
     def _unaccounted(
         self, before: Mapping[str, object], now: Mapping[str, object], seq: int
@@ -334,14 +337,6 @@ def _content(top: str, rel: str) -> str:
     digest = new("sha256", len(data))
     digest.update(data)
     return digest.hexdigest()
-
-
-def _names(path: str, but: str = "") -> list[str]:
-    """The names in a folder that are not hidden; none if it cannot be read."""
-    try:
-        return [name for name in os.listdir(path) if name != but and not name.startswith(".")]
-    except OSError:
-        return []
 
 
 def _folder(path: str) -> list[tuple[str, Stamp]]:
