@@ -10,6 +10,7 @@ from flow.adapters.baseline import tree as baseline_tree
 from flow.adapters.baseline import work_folder
 from flow.adapters.baseline.links import KEY, BaseLinks, copy_links
 from flow.adapters.fs import files
+from flow.adapters.fs.temporary import remove_folder
 from flow.adapters.git import repository
 from flow.adapters.git.run import git
 from flow.adapters.verification.runner import CommandRunner
@@ -105,7 +106,7 @@ class BaseRunner:
             record = events.ended(
                 originals[check.cwd], self._weighed(result)._replace(limitations=limitations)
             )
-            work_folder.remove_folder(self._folder(check))
+            remove_folder(self._folder(check))
             return record
 
         self._run(moved, jobs=jobs, events=CheckEvents(begin, end, events.tick))

@@ -8,12 +8,12 @@ process ends, however it ends, and then the next call removes the folder. No pro
 from __future__ import annotations
 
 import os
-import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from flow.adapters.fs import locks
 from flow.adapters.fs.folders import remedy
 from flow.adapters.fs.state_folder import check_state_dir, ensure_state_dir
+from flow.adapters.fs.temporary import remove_folder
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import FlowError, StorageError
 from flow.startup.typing import TYPE_CHECKING
@@ -87,26 +87,3 @@ def _lockable_folders(state: str) -> Iterator[str]:
                     yield os.path.join(above, name)
             except FlowError:  # in use; or gone, or not Flow's
                 continue
-
-
-def remove_folder(path: str) -> bool:
-    """Remove a folder with all that commands may have made of it; True if it is gone."""
-    shutil.rmtree(path, ignore_errors=True)
-    if os.path.lexists(path):
-        _open_up(path)
-        shutil.rmtree(path, ignore_errors=True)
-    return not os.path.lexists(path)
-
-
-def _open_up(path: str) -> None:
-    """Make every folder below one that can be emptied."""
-    _make_writable(path)
-    for above, folders, _ in os.walk(path):
-        for name in folders:
-            _make_writable(os.path.join(above, name))
-
-
-def _make_writable(path: str) -> None:
-    if not os.path.islink(path):
-        with suppress(OSError):
-            os.chmod(path, 0o700)

@@ -1,11 +1,11 @@
-"""A file of one command's own, in the system's folder for temporary files."""
+"""A file of one command's own, among temporary files; and removing what foreign programs used."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from flow.errors import in_file
 from flow.startup.typing import TYPE_CHECKING
@@ -36,3 +36,35 @@ def holding(data: bytes, prefix: str) -> Iterator[str]:
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_folder(path: str) -> bool:
+    """Remove a folder with all that a foreign program may have made of it; True if it is gone.
+
+    A program may have put something else in its place: a pipe there would be waited for by
+    ``shutil.rmtree`` of Python 3.11, and a link refused.
+    """
+    for _ in range(2):
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                os.unlink(path)
+        if not os.path.lexists(path):
+            return True
+        _open_up(path)
+    return False
+
+
+def _open_up(path: str) -> None:
+    """Make every folder below one that can be emptied."""
+    _make_writable(path)
+    for above, folders, _ in os.walk(path):
+        for name in folders:
+            _make_writable(os.path.join(above, name))
+
+
+def _make_writable(path: str) -> None:
+    if not os.path.islink(path):
+        with suppress(OSError):
+            os.chmod(path, 0o700)

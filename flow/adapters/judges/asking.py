@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from contextlib import contextmanager
 
+from flow.adapters.fs.temporary import remove_folder
 from flow.adapters.judges.reply_json import words
 from flow.adapters.judges.retry import Retryable, RetryPolicy, retry
 from flow.adapters.process.environment import clean_environment
@@ -188,13 +188,7 @@ def _work_folder(parent: str | None) -> Iterator[WorkFolder]:
         os.mkdir(cwd, 0o700)
         yield WorkFolder(cwd, top)
     finally:
-        shutil.rmtree(top, ignore_errors=True)
-        if os.path.lexists(top):  # the judge left folders without permissions
-            for folder, below, _ in os.walk(top):
-                for path in (os.path.join(folder, name) for name in below):
-                    if not os.path.islink(path):
-                        os.chmod(path, 0o700)
-            shutil.rmtree(top, ignore_errors=True)
+        remove_folder(top)
 
 
 BASE = tuple(

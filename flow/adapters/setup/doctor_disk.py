@@ -15,6 +15,7 @@ from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import pinned_heads
 from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
+from flow.adapters.fs.temporary import remove_folder
 from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.writer import SPACE
 from flow.adapters.setup.doctor_report import journal_dir
@@ -238,7 +239,7 @@ def _remove(top: str, path: str, identity: tuple[int, ...]) -> bool:
     if not identity or _identity(top, path) != identity:
         return False
     if os.path.isdir(whole) and not os.path.islink(whole):
-        work_folder.remove_folder(whole)
+        remove_folder(whole)
     elif not os.path.isabs(path):
         files.remove(top, path)
     else:

@@ -1,4 +1,4 @@
-"""A file of one command's own, outside of the checkout."""
+"""A file of one command's own, outside of the checkout; and the end of what programs used."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from flow.adapters.fs import temporary
 from flow.errors import StorageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -50,3 +51,38 @@ def test_a_disk_that_refuses_it_is_told_and_leaves_nothing(
             pass
     monkeypatch.undo()
     assert os.listdir(place) == []
+
+
+def _closed(path: Path) -> None:
+    (path / "a/b").mkdir(parents=True)
+    (path / "a/b/file").write_text("x")
+    (path / "a/pipe").touch()
+    for folder in (path / "a/b", path / "a", path):
+        folder.chmod(0)
+
+
+def _link(path: Path) -> None:
+    other = path.with_name("other")
+    other.mkdir()
+    (other / "kept").write_text("x")
+    path.symlink_to(other)
+
+
+LEFT: dict[str, Callable[[Path], None]] = {
+    "folders without permissions": _closed,
+    "a pipe": os.mkfifo,  # Python 3.11's rmtree waits for its other end
+    "a file": lambda path: path.write_text("x") and None,
+    "a link to a folder": _link,
+    "a link to nowhere": lambda path: path.symlink_to("gone"),
+    "nothing": lambda path: None,
+}
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_whatever_a_program_left_in_its_folders_place_goes(left: str, place: Path) -> None:
+    path = place / "work"
+    LEFT[left](path)
+    assert temporary.remove_folder(str(path))
+    assert not os.path.lexists(path)
+    if left == "a link to a folder":
+        assert (place / "other/kept").exists()

@@ -217,9 +217,15 @@ def test_a_limit_in_dollars_holds_over_calls(tmp_path: Path) -> None:
     assert "did not tell" in reason
 
 
-def test_what_it_leaves_in_its_folder_goes(tmp_path: Path) -> None:
-    script = f"mkdir -p a/b; echo x >a/b/c; chmod 0 a; ln -s /etc link; {GOOD}"
-    assert isinstance(shell(tmp_path, script), JudgeAnswer)
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mkdir -p a/b; echo x >a/b/c; chmod 0 a; ln -s /etc link",
+        'rm -r "${PWD%/*}"; mkfifo "${PWD%/*}"',
+    ],
+)
+def test_what_it_leaves_in_its_folder_goes(script: str, tmp_path: Path) -> None:
+    assert isinstance(shell(tmp_path, f"{script}; {GOOD}"), JudgeAnswer)
     assert os.listdir(tmp_path) == []
 
 

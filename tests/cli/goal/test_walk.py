@@ -143,7 +143,8 @@ def test_a_command_that_spoils_its_own_goals_file_is_named(work: GitRepo, spoil:
     error = done.json["error"]
     assert (done.status, error["code"], error["file"]) == (2, "goal_spoilt", file), done
     assert "(AC1) failed" in error["message"]
-    shutil.rmtree(work.path / file, ignore_errors=True)
+    if (work.path / file).is_dir():  # Python 3.11's rmtree waits for a pipe's other end
+        (work.path / file).rmdir()
     (work.path / file).unlink(missing_ok=True)
     work.write(file, kept)
     (row,) = flow(work, "evidence", "list", "greet", "--json").json["evidence"]
