@@ -19,7 +19,7 @@ from hypothesis import settings as hypothesis_settings
 
 from flow.adapters.verification.variables import VARIABLES
 from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES
-from tests.support import GitRepo, effort, heap
+from tests.support import GitRepo, effort, heap, small_process
 from tests.support.guard import Guard, stamp
 from tests.support.made_once import replay
 from tests.support.made_once.stage import Stage
@@ -169,6 +169,7 @@ def pytest_collection_finish() -> None:
     """Let the tests themselves, which all stay, cost the garbage collector and forks little."""
     heap.settle()
     gc.enable()
+    small_process.lend(unless=replay.differs)
 
 
 def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:

@@ -76,6 +76,11 @@ def places(*folders: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         _Now.places = ()
 
 
+def differs() -> bool:
+    """Whether the test has replaced code, or has no places: then all is done in this process."""
+    return not _Now.places or _Now.patches()
+
+
 def replay_flow(
     *words: str | os.PathLike[str],
     cwd: str | os.PathLike[str],
