@@ -1,4 +1,4 @@
 """The record of a run: evidence, verdicts, proposals, and the transactions that change goals.
 
-Its trust anchor is in ``adapters/chain``.
+The file ``ledger.jsonl`` itself, a hash chain, and its trust anchor are in ``adapters/chain``.
 """

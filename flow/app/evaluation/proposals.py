@@ -3,8 +3,8 @@
 A proposal's id is a SHA-256 over the contract, the digest of the files, git's hooks and settings,
 the verdict, the target status, each criterion's result with the path of its sidecar, and the path
 of a judge's. Its reason, head and ``proof`` are not in it, nor are lifecycle fields and the
-journal, so a pause does not spoil a proposal; a changed file, contract or sidecar does. The content
-of sidecars is not in the id; the ledger vouches for it.
+journal, so a pause does not spoil a proposal; a changed file or contract does. The content of
+sidecars is not in the id; the ledger vouches for it, and a changed one is refused at ``confirm``.
 """
 
 from __future__ import annotations

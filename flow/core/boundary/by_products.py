@@ -130,7 +130,7 @@ def find_by_products(
 
 
 def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tuple[str, str]]:
-    """path → digests before and now of ignored files under the verifier lock that have changed.
+    """path → digests before and now of ignored protected files that have changed.
 
     A file that existed at activation always counts; a new one does not if Flow's own commands made
     it, nor do well-known caches.

@@ -2,9 +2,9 @@
 
 Fresh evidence was measured on this state of the files, this contract and with this version of Flow.
 HEAD alone makes nothing stale: a commit of Flow's own files moves it too. :func:`freshness` is for
-display, ``differences`` decides what judges see. These refuse evidence that would decide and is not
-fresh: ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
-``app/exchange/export``, and ``bundle``, ``records`` and ``reviewing`` of ``app/judging``.
+display, and judges are told of :func:`differences`. Evidence that would decide and is not fresh is
+refused by ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
+``app/exchange/export`` and ``app/judging/records``.
 """
 
 from __future__ import annotations
