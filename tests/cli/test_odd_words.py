@@ -38,13 +38,16 @@ def test_an_only_that_names_nothing_is_not_everything(
         ("judge", "debate", "--solution", "greeting.txt", "--task", "greet"),
     ],
 )
-@pytest.mark.parametrize("named", ["", " "])
-def test_a_judge_that_is_named_by_nothing_is_bad_input(
+@pytest.mark.parametrize("named", ["", " ", "bogus", "gemini:pro", "claude:two words", "claude:-x"])
+def test_an_option_that_names_no_judge_is_bad_input(
     work: GitRepo, command: tuple[str, ...], named: str
 ) -> None:
+    """Before anything is run, read or asked."""
     done = flow(work, *command, "--judge-backend", named, "--json")
     error = done.json["error"]
-    assert (done.status, error["code"], error["key"]) == (2, "usage", "--judge-backend"), done
+    assert (done.status, error["key"]) == (2, "--judge-backend"), done
+    assert error["value"] == named
+    assert not list(scene.run_dir(work).glob("AC1-*"))
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "a\ttab", "red\x1b[31m", "half\udcff", "\u202e"])

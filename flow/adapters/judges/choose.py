@@ -8,6 +8,7 @@ from flow.adapters.judges.reply_json import words
 from flow.adapters.judges.retry import RetryPolicy, real_clock
 from flow.app.judging.port import NoAnswer, Usage
 from flow.core.setting_keys import Backend as Name
+from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
@@ -45,10 +46,7 @@ def choose(
     parts = _parts(spec, settings)
     if isinstance(parts, NoAnswer):
         return parts
-    name, model = parts
-    if model is not None and not _is_model(model):
-        return _none(name, f"'{words(model)[:80]}' is not a model's name")
-    backend = _backend(name, model, settings, environ)
+    backend = _backend(*parts, settings, environ)
     if isinstance(backend, NoAnswer):
         return backend
     return BackendJudge(
@@ -61,8 +59,26 @@ def choose(
     )
 
 
+def check_named(spec: str, settings: JudgeSettings) -> None:
+    """Refuse the value of an option that can be no judge; whether it answers is another question.
+
+    Raises :class:`InputError`.
+    """
+    parts = _parts(spec, settings)
+    if isinstance(parts, NoAnswer):
+        remedy = "write BACKEND or BACKEND:MODEL, like claude:sonnet"
+        raise at_key("--judge-backend", spec).invalid(parts.reason, remedy)
+
+
 def _parts(spec: str | None, settings: JudgeSettings) -> tuple[str, str | None] | NoAnswer:
     """(backend, model) of ``spec``, or why there are none."""
+    parts = _named_parts(spec, settings)
+    if isinstance(parts, NoAnswer) or parts[1] is None or _is_model(parts[1]):
+        return parts
+    return _none(parts[0], f"'{words(parts[1])[:80]}' is not a model's name")
+
+
+def _named_parts(spec: str | None, settings: JudgeSettings) -> tuple[str, str | None] | NoAnswer:
     configured = settings.backend
     if spec is not None:
         name, colon, model = spec.partition(":")

@@ -126,6 +126,10 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
 
 def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Request:
     """The evaluation that the options ask for."""
+    if args.judge_backend is not None:
+        from flow.adapters.judges.choose import check_named  # few name a judge
+
+        check_named(args.judge_backend, context.settings.settings.judge)
     request = Request(
         goal_id=goal_id,
         trigger=args.trigger,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+from flow.adapters.judges.choose import check_named
 from flow.adapters.setup import settings_edit
 from flow.core.setting_keys import KEYS
 from flow.startup.typing import TYPE_CHECKING
@@ -21,8 +22,12 @@ def named_judge(named: str | None, out: Output, questions: str, sends: str) -> s
 
     ``questions`` says how many the judge is asked, ``sends`` what they carry. Off a terminal, and
     where no ``claude`` is on the PATH, nothing is asked: the command then says what is missing.
+    Raises :class:`InputError` where ``named`` can be no judge.
     """
-    return named if named is not None else offered_judge(out, questions, sends)
+    if named is None:
+        return offered_judge(out, questions, sends)
+    check_named(named, JudgingContext(environ=out.environ).settings)
+    return named
 
 
 def offered_judge(out: Output, questions: str, sends: str) -> str | None:
