@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import argparse
 
     from flow.app.evaluation.values import Listener
+    from flow.app.transitions.closing import Closed
+    from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict
     from flow.core.stop.pause import Pause
@@ -305,15 +307,8 @@ def _as_json(
     code = EXIT_CODES[verdict.verdict]
     proposed = verdict.proposed_transition
     if proposed is not None and args.confirm:
-        from flow.app.judging import labelling
-
-        closed = labelling.confirm(
-            context,
-            verdict.goal_id,
-            proposed.proposal_id,
-            None,
-            "flow goal evaluate --confirm",
-            context.own_word(),
+        closed = _closed(
+            context, verdict, proposed, "flow goal evaluate --confirm", context.own_word()
         )
         document.update(confirmed=closed.to_document(), do="done")
         code = 0
@@ -324,13 +319,19 @@ def _as_json(
 def _close_proposed(
     context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
-    from flow.app.judging import labelling
     from flow.cli.goal.confirm_dialog import closing_word, show_closed
 
     note = "" if how.endswith("--confirm") else None  # who types it is not asked anything more
     word = closing_word(context, None, note, out)
-    closed = labelling.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
-    return show_closed(context, closed, out)
+    return show_closed(context, _closed(context, verdict, proposed, how, word), out)
+
+
+def _closed(
+    context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, word: PersonsWord
+) -> Closed:
+    from flow.app.judging import labelling
+
+    return labelling.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
 
 
 COMMANDS = {

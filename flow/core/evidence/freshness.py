@@ -2,8 +2,8 @@
 
 Fresh evidence was measured on this state of the files, this contract and with this version of Flow.
 HEAD alone makes nothing stale: a commit of Flow's own files moves it too. :func:`freshness` is for
-display, and judges are told of :func:`differences`. Evidence that would decide and is not fresh is
-refused by ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
+display; :func:`differences` goes into what a judge sees. Evidence that would decide and is not
+fresh is refused by ``app/evaluation/reuse`` and ``proposals``, ``app/transitions/closing``,
 ``app/exchange/export`` and ``app/judging/records``.
 """
 
