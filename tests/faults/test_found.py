@@ -397,3 +397,44 @@ def test_an_export_does_not_take_what_cannot_be_read_for_absent(scene, what):
     done = patched(scene, code, "evidence", "export", GOAL, "--json")
     assert (done.status, done.json["error"]["code"]) == (5, "storage")
     assert "Input/output error" in done.json["error"]["message"]
+
+
+NO_HEAD = """
+import errno, os
+from flow.adapters.fs import state_folder
+wrote, room = state_folder.replace_own, [ROOM]
+def full(path, *data):
+    if "/chains/" in path:
+        room[0] -= 1
+        if room[0] < 0:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+    wrote(path, *data)
+state_folder.replace_own = full
+"""
+"""The user's quota is used up: after ROOM of them, no file of heads can be replaced."""
+
+
+@pytest.mark.parametrize("act", ["evaluate", "confirm", "clear", "pause"])
+def test_no_act_looks_done_whose_head_the_state_folder_did_not_take(scene, act):
+    proposal = scene.propose()
+    more = {"confirm": ["--proposal", proposal], "clear": ["--yes"]}
+    words = ("goal", act, GOAL, *more.get(act, []))
+    before = look(scene)
+    done = patched(scene, NO_HEAD.replace("ROOM", "0"), *words)
+    assert (done.status, done.stdout) == (5, ""), done
+    assert "chains/" in done.stderr
+    assert "run it again" in done.stderr
+    assert (look(scene).status, look(scene).pending) == (before.status, False)
+    must(scene.flow(*words))
+    told = must(scene.flow("goal", "status", GOAL)).stdout
+    assert "by hand" not in told
+    assert "not vouched for" not in told
+
+
+def test_an_evaluation_whose_last_head_was_not_taken_is_none(scene):
+    """The goal's own text was announced; what was measured is pinned at the end."""
+    scene.meet()
+    done = patched(scene, NO_HEAD.replace("ROOM", "1"), "goal", "evaluate", GOAL)
+    assert (done.status, done.stdout) == (5, ""), done
+    assert look(scene).evidence
+    must(scene.flow("goal", "confirm", GOAL, "--proposal", scene.propose()))

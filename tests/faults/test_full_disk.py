@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
-from tests.faults.full_disk import ALONE, UNABLE
+from tests.faults.full_disk import ALONE, REMEDY, UNABLE
+from tests.faults.scenes import GOAL, Scene, command, must
+from tests.faults.view import look
 from tests.support import ROOT
 from tests.support.effort import sizes
 
@@ -41,3 +44,33 @@ def test_no_look_at_a_full_disk_ends_its_process(tmp_path):
     look = "import sys; from flow.adapters.fs import stamps; print(stamps.flush(sys.argv[1]))"
     done = mounting([*ALONE, "sh", "-c", f"{mount}; {fill}", "sh", tmp_path, sys.executable, look])
     assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+
+
+FULL_STATE = f"""
+cp -a "$1" "$1.copy" && mount -t tmpfs -o size=2m,mode=700 none "$1" || exit {UNABLE}
+cp -a "$1.copy/." "$1"; head -c 4M /dev/zero >"$1/all" 2>/dev/null; shift; exec "$@"
+"""
+
+
+@pytest.mark.needs_tool("unshare")
+def test_a_full_disk_of_the_state_folder_is_told_before_any_command_runs(tmp_path):
+    scene = Scene(os.path.realpath(tmp_path / "scene")).start()
+    scene.meet()
+    before = look(scene)
+    words = command(("flow", "goal", "evaluate", GOAL))
+    done = subprocess.run(
+        [*ALONE, "sh", "-c", FULL_STATE, "sh", scene.state, *words],
+        cwd=scene.repo,
+        env=scene.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == UNABLE:
+        pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    assert (done.returncode, done.stdout) == (5, ""), done.stderr
+    assert scene.state in done.stderr
+    assert REMEDY in done.stderr
+    after = look(scene)
+    assert (after.status, after.turns, after.evidence) == (before.status, before.turns, ())
+    must(scene.flow("goal", "evaluate", GOAL))

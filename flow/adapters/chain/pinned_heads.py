@@ -20,7 +20,7 @@ from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import COMING, UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.stamps import is_settled, signature_of
-from flow.adapters.fs.state_folder import check_state_dir, key_of, write_json
+from flow.adapters.fs.state_folder import check_state_dir, key_of, show, write_json
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of
 from flow.core.chain.intervals import bounded, contains, merged, without
@@ -145,6 +145,11 @@ class PinnedHeads:
         names = files.names(self._folder, self._rel, suffix=_SUFFIX, limit=RUNS_LIMIT)
         run_ids = (name.removesuffix(_SUFFIX) for name in names)
         return list(filter(ids.RUN_ID.fits, run_ids))
+
+    def check_room(self, needed: int) -> None:
+        """Raise :class:`StorageError` if the state folder's disk has fewer bytes left."""
+        if check_state_dir(self._folder):
+            files.check_space(self._folder, needed, show(self._folder))
 
     def pin(self, run: RunWrites) -> None:
         """Move a run's heads on to their present places, and take in a session's writes to it.

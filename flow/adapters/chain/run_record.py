@@ -27,7 +27,7 @@ from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.session_writes import COMING, RunWrites
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE
-from flow.errors import FlowError
+from flow.errors import FlowError, OutsideError
 from flow.startup.contexts import contextmanager
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
@@ -115,17 +115,43 @@ class RunRecord:
 
     @contextmanager
     def pinned_once(self) -> Iterator[None]:
-        """Pin each run that is committed in the block once, at its end, also after an exception."""
+        """Pin each run that is committed in the block once, at its end, also after an exception.
+
+        Raises :class:`OutsideError` if the disk takes no head and nothing else was raised: the
+        block's records count for no other process then, so it must not look done.
+        """
         if self._committed is not None:
             yield
             return
         self._committed = {}
         try:
             yield
-        finally:
-            committed, self._committed = self._committed, None
-            for run_id in committed:
-                self.pin(run_id)
+        except BaseException:
+            self._pin_committed()
+            raise
+        error = self._pin_committed()
+        if error is not None:
+            raise error
+
+    def _pin_committed(self) -> OutsideError | None:
+        """Pin the runs of a block that ended; returns the first error of the disk."""
+        committed, self._committed = self._committed or {}, None
+        errors = [self.pin(run_id) for run_id in committed]
+        return next(filter(None, errors), None)
+
+    def check_room(self, needed: int) -> None:
+        """Raise :class:`StorageError` if the state folder's disk has fewer bytes left.
+
+        A folder that cannot be used at all vouches for nothing and needs none.
+        """
+        try:
+            heads = self._heads() if self._heads is not None else None
+            if heads is not None:
+                heads.check_room(needed)
+        except OutsideError:
+            raise
+        except FlowError:
+            return
 
     def announce(self, run_id: str, name: str, data: bytes | None) -> None:
         """Pin the content that a small file is about to have; None cancels that.
@@ -141,20 +167,24 @@ class RunRecord:
             self._reread_heads()
             heads.announce(self.root, run_id, name, data)
 
-    def pin(self, run_id: str) -> None:
+    def pin(self, run_id: str) -> OutsideError | None:
         """Pin the heads of a run now, in :meth:`pinned_once` as well.
 
-        For a file that another command may replace before the end of the block.
+        For a file that another command may replace before the end of the block. Returns the error
+        of a disk that does not take them.
         """
+        failed = None
         try:
             if self._heads is not None:
                 self._reread_heads()
                 self._heads().pin(self.run(run_id))
         except FlowError as error:
             self._failed(error)
+            failed = error if isinstance(error, OutsideError) else None
         if self._on_first is not None:
             on_first, self._on_first = self._on_first, None
             on_first()
+        return failed
 
     # --- asking --------------------------------------------------------------------------------
 

@@ -238,12 +238,13 @@ def exists(root: str, rel: str) -> bool:
     return archive is not None and rel in archive.paths
 
 
-def check_space(root: str, needed: int) -> None:
+def check_space(root: str, needed: int, name: str = layout.RUNS) -> None:
     """Raise :class:`StorageError` if the disk has fewer than ``needed`` bytes, or no file, left.
 
-    A file system that counts neither (some network file systems) is believed to have room.
+    ``name`` is the folder in the error. A file system that counts neither (some network file
+    systems) is believed to have room.
     """
-    with reported("write", layout.RUNS):
+    with reported("write", name):
         disk = os.statvfs(root)
         blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
         few = disk.f_blocks > 0 and blocks * disk.f_frsize < needed

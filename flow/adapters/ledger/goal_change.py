@@ -14,7 +14,7 @@ from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL, Lifecycle, check_move
-from flow.errors import FlowError
+from flow.errors import FlowError, OutsideError
 from flow.startup.contexts import ExitStack, contextmanager, suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -149,10 +149,15 @@ class GoalChange:
     def _announced(self, intent: transaction.Intent, name: str, data: bytes) -> Iterator[None]:
         """Record in the state folder, under this name in the run, content that a change will write.
 
-        It comes before the change is decided: the command may be killed at once after that.
+        It comes before the change is decided: the command may be killed at once after that. A disk
+        that does not take it prevents the change, which would look like one that a hand made.
         """
-        with suppress(FlowError):  # it is recorded later, when the head is pinned
+        try:
             self._record.announce(intent.run_id, name, data)
+        except OutsideError:
+            raise
+        except FlowError:  # a folder that cannot be used vouches for nothing
+            pass
         try:
             yield
         except BaseException:

@@ -148,6 +148,7 @@ class FileLedger:
         ``folder`` is that of journals; with None they are not looked at.
         """
         files.check_space(self._root, SPACE)
+        self._record.check_room(SPACE)  # another disk, maybe: without a head there, nothing counts
         if folder is None:
             return
         from flow.adapters.journal import parts, store
