@@ -11,7 +11,7 @@ overlap everything is redacted, under the first one's name.
 from __future__ import annotations
 
 from flow.core.secrets.anchors import SHORT, AnchorRow, AnchorSearch, AnchorTable
-from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
+from flow.core.secrets.shapes import CLASSES, REACH, SecretShape, shapes, shapes_in
 from flow.core.secrets.variants import variants
 from flow.startup import re
 from flow.startup.functools import cache
@@ -162,7 +162,7 @@ class Redactor:
         return True
 
     def _trim(self, text: bytes) -> None:
-        gone = max(self._position - REACH - BEHIND, 0)
+        gone = max(self._position - REACH, 0)
         self._buffer = text[gone:]
         self._position -= gone
         for finder in self._index.finders.values():

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     """Whether a text may hold one of a shape's anchors."""
 
 REACH = 4096
-"""No pattern reads further than this many bytes after its start."""
-
-BEHIND = 32
-"""No pattern looks back further than this many bytes."""
+"""No pattern needs more bytes than these: before its start, in it, and after it, together."""
 
 
 CLASSES = b"\1\2"

@@ -23,7 +23,7 @@ from flow.core.secrets import redact as secrets_redact
 from flow.core.secrets import shapes as secrets_shapes
 from flow.core.secrets.plain import is_plain
 from flow.core.secrets.redact import Redacted, Redactor, placeholder
-from flow.core.secrets.shapes import BEHIND, CLASSES, REACH, SecretShape, shapes, shapes_in
+from flow.core.secrets.shapes import CLASSES, REACH, SecretShape, shapes, shapes_in
 from flow.core.secrets.table import FORMED, rows
 from flow.core.secrets.values import LEAST, _words_of, secret_name, values
 from flow.core.secrets.variants import may_hold, variants
@@ -315,6 +315,21 @@ def test_a_long_value_is_one_secret(size: int) -> None:
     assert streamed(data, range(1000, len(data), 1000), [value]) == found
 
 
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize(
+    ("data", "known"),
+    [
+        (b"<abcdefgh-ijklmnop-qrstuvwx>", [b"abcdefgh-ijklmnop", b"ijklmnop-qrstuvwx"]),
+        (b"a_word_before_" + TOKENS["npm"][1].encode(), []),
+    ],
+    ids=["a secret that began in another one", "what makes it none stands before it"],
+)
+def test_what_was_told_already_is_still_looked_at(data: bytes, known: list[bytes]) -> None:
+    whole = data + b" " * 2 * REACH
+    for border in range(REACH + 1, REACH + len(data)):  # all before the last ``REACH`` is told
+        assert streamed(whole, [border], known) == redact(whole, known), border
+
+
 def test_secrets_that_overlap_are_masked_to_the_last_byte() -> None:
     one, two = b"abcdefgh-ijklmnop", b"ijklmnop-qrstuvwx"
     found = redact(b"<abcdefgh-ijklmnop-qrstuvwx>", [one, two])
@@ -563,8 +578,7 @@ def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], b
 def test_no_pattern_looks_further_than_is_held_back() -> None:
     for pattern, parsed in every_pattern():
         back, ahead = _around(parsed)
-        assert parsed.getwidth()[1] + ahead <= REACH, pattern[:80]
-        assert back <= BEHIND, pattern[:80]
+        assert back + parsed.getwidth()[1] + ahead <= REACH, pattern[:80]
     for step in (secrets_redact.run_step(shape) for shape in shapes() if shape.run):
         parsed = _parser.parse(step)
         assert parsed.getwidth()[1] + _around(parsed)[1] <= secrets_redact.RUN_AHEAD, step
