@@ -242,7 +242,6 @@ def _sockets(environ: Mapping[str, str]) -> list[str]:
     for value in environ.values():
         for part in value.split(";") if len(value) < 1000 and "/" in value else ():
             path = part[part.find("/") :].split(",")[0]
-            path = path[2:] if path.startswith("///") else path
             try:
                 if stat.S_ISSOCK(os.stat(path).st_mode):
                     sockets.append(os.path.realpath(path))

@@ -494,13 +494,15 @@ SOCKETS = {
     "agent": ("SSH_AUTH_SOCK", "{}"),
     "docker": ("DOCKER_HOST", "unix://{}"),
     "bus": ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/none;unix:path={},guid=1"),
+    "slashes": ("TWO_SLASHES", "/{}"),
+    "linked": ("A_LINK", "{}.link"),
 }
 """By its name in the checkout the variable that says where a socket is, and how."""
-CONNECT = """
+CONNECT = f"""
 import socket
-for name in ("agent", "docker", "bus", "other"):
+for name in {(*SOCKETS, "other")}:
     try:
-        socket.socket(socket.AF_UNIX).connect(f"src/{name}")
+        socket.socket(socket.AF_UNIX).connect("src/" + name)
         print(name)
     except OSError:
         pass
@@ -518,6 +520,7 @@ def test_nobody_acts_for_it_who_listens_where_a_variable_says(
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             listening.bind(name)
             listening.listen()
+        os.symlink("linked", "linked.link")
         for name, (variable, value) in SOCKETS.items():
             scene.environ[variable] = value.format(scene.top / "src" / name)
         for allowed in (("src/**",), ("tests/**",)):
