@@ -315,17 +315,32 @@ def test_a_broken_journal_refuses_the_change_and_nothing_is_written(root, ledger
         assert scene.tree(root) == before
 
 
-def test_a_journal_that_cannot_be_written_takes_the_decision_back(root, ledger, monkeypatch):
+@pytest.mark.parametrize("written", [False, True], ids=["nothing written", "written, not synced"])
+def test_a_journal_that_cannot_be_written_takes_the_decision_back(
+    root, ledger, monkeypatch, written
+):
+    """Unless the entry is there: then the change is decided, and the next writer completes it."""
     from flow.adapters.journal import store as journals
 
+    real = journals.append
+
     def append(*args, **kwargs):
+        if written:
+            real(*args, **kwargs)
         raise StorageError("cannot write it: No space left on device", file=JOURNAL)
 
-    monkeypatch.setattr(journals, "append", append)
-    before = scene.tree(root)
-    with pytest.raises(StorageError):
-        ledger.move(GOAL, RUN, scene.seen(root), scene.move())
-    assert scene.tree(root) == before
+    before, start = scene.tree(root), scene.seen(root)
+    with monkeypatch.context() as patch:
+        patch.setattr(journals, "append", append)
+        with pytest.raises(StorageError):
+            ledger.move(GOAL, RUN, start, scene.move())
+    if not written:
+        assert scene.tree(root) == before
+        return
+    assert scene.ledger(root).finish(GOAL)
+    assert "status: blocked" in goal_text(root)
+    assert [event["type"] for event in events(root)].count("transition") == 1
+    assert journal(root).count("to: blocked") == 1
 
 
 @pytest.mark.parametrize(
