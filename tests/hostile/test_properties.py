@@ -19,6 +19,7 @@ from flow.adapters.chain import event_log
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
+from flow.adapters.fs import lenient_json
 from flow.adapters.git.trees import repo_key
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import measuring, reader
@@ -101,7 +102,8 @@ def _events(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/events.jsonl", data)
     found, _ = event_log.read(scene.top, RUN)
     last = event_log.last_seq(scene.top, RUN)
-    assert all(isinstance(event, dict) for event in found)
+    told = [lenient_json.mapping(line) for line in data.split(b"\n")[:-1]]
+    assert list(found) == [event for event in told if event is not None]
     seq = event_log.append(scene.top, RUN, GOAL, "note", {"x": 1}, at=NOW)
     assert seq == last + 1
     again, _ = event_log.read(scene.top, RUN)
@@ -114,7 +116,13 @@ def _baseline(scene: Scene, data: bytes) -> None:
     files = reader.FileRecords(RunRecord(scene.top))
     files.baseline_owner(RUN)
     found = files.baseline(RUN)
-    assert found is None or all(isinstance(v, str) for v in found.dirty.values())
+    if found is not None:
+        document = json.loads(data)
+        kept = json.loads(json.dumps(found._asdict()))
+        assert {name: document.get(name, kept[name]) for name in kept} == kept
+        for value in found:
+            texts = value.values() if isinstance(value, dict) else value or ()
+            assert all(isinstance(text, str) for text in texts)
 
 
 def _proposal(scene: Scene, data: bytes) -> None:
@@ -132,13 +140,15 @@ def _proposal(scene: Scene, data: bytes) -> None:
 def _last_verdict(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/last-verdict.json", data)
     found = reader.FileRecords(RunRecord(scene.top)).previous_verdict(RUN)
-    assert found is None or isinstance(found, dict)
+    if found is not None:
+        assert found == json.loads(data)
+        assert found.get("run_id", RUN) == RUN
 
 
 def _measuring(scene: Scene, data: bytes) -> None:
     scene.write_top(MEASURING, data)
     found = measuring.unfinished(scene.top, RUN)
-    assert found is None or all(isinstance(path, str) for path in found)
+    assert found is None or found == set(map(str, json.loads(data)))
 
 
 def _pending(scene: Scene, data: bytes) -> None:
