@@ -245,23 +245,22 @@ def unvouched(root: str, run_id: str, pinned: PinnedRun | None, newest: int) -> 
     return notes
 
 
-def ledger(
-    root: str, run_id: str, pinned: PinnedRun | None
-) -> tuple[WalkedLedger, tuple[str, ...]]:
+def ledger(root: str, run_id: str, pinned: PinnedRun | None) -> CheckedRun:
     """A run's ledger alone, against the pinned head, and the run's files that are not Flow's."""
     rel = layout.ledger_file(run_id)
     head = pinned.ledger if pinned is not None else None
     witnessed = [WitnessedHead(head, OWN)] if head is not None else []
-    strays = RunFindings(run_id)
+    findings = RunFindings(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         walked = walk(run_id, rel, lines(root, rel), ledger_file.parse, witnessed)
-        _add_strangers(root, run_id, strays)
+        findings.take(walked.findings)
+        _add_strangers(root, run_id, findings)
         if _has_archive(root, run_id) and event_log.archived(root, run_id) is None:
-            _add_unrecorded_archive(run_id, strays)
+            _add_unrecorded_archive(run_id, findings)
         if walked.head is not None:
             names = names_in(root, layout.evidence_dir(run_id))
-            add_unaccounted(run_id, names, walked.stored, strays)
-    return walked, tuple(row.file for row in strays.rows)
+            add_unaccounted(run_id, names, walked.stored, findings)
+    return CheckedRun(run_id, walked.head, walked.entries, tuple(findings.rows), findings.more)
 
 
 def _has_archive(root: str, run_id: str) -> bool:

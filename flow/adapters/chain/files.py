@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from flow.core.chain.walk import Kind, RecordedDigests, WalkedLedger
 
 FINDINGS_LIMIT = 200
-"""Most findings of one run that are named; the others are counted."""
+"""Most findings of one run that are named, of those that a decision depends on, and of the others
+apart: any number of strange files hides no altered one. The rest is counted."""
 NAMES_LIMIT = 3_000_000
 OUTPUT = ".txt"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -34,6 +35,8 @@ class RunFindings:
         self.rows: list[ChainFinding] = []
         self.more = 0
         self.notes: list[str] = []
+        self._room = {False: FINDINGS_LIMIT, True: FINDINGS_LIMIT}
+        """How many more are named, and of those that are :attr:`ChainFinding.aside`."""
 
     def add(self, kind: Kind, file: str, text: str, seq: int | None = None) -> None:
         """Add one finding."""
@@ -41,9 +44,12 @@ class RunFindings:
 
     def take(self, findings: Sequence[ChainFinding]) -> None:
         """Add findings; beyond the limit they are counted."""
-        room = max(FINDINGS_LIMIT - len(self.rows), 0)
-        self.rows += findings[:room]
-        self.more += len(findings[room:])
+        for finding in findings:
+            if self._room[finding.aside]:
+                self._room[finding.aside] -= 1
+                self.rows.append(finding)
+            else:
+                self.more += 1
 
     def error(self, error: FlowError, file: str) -> None:
         """Add an error of reading as a finding: the file was readable when it was recorded."""

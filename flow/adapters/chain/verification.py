@@ -15,7 +15,7 @@ from flow.core.goal import ids
 from flow.core.report import RecordChain
 from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
-from flow.errors import FlowError, RefusedError, at_key
+from flow.errors import FlowError, InputError, RefusedError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ class RunVerification:
         return _document(rows, findings, warnings, against)
 
     def record_chain(self, run_id: str) -> RecordChain:
-        """The state of a run's chain, for a report; an empty one if it cannot be checked."""
+        """The state of a run's chain, for a report; an empty one of a run that is nowhere."""
         try:
             row = self.verify(run_id, None)["runs"][0]
-        except FlowError:
+        except InputError:
             return RecordChain()
         faults = tuple(f"{found['file']}: {found['message']}" for found in row["findings"])
         return RecordChain(row["head"] or "", row["entries"], faults)

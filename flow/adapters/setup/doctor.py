@@ -266,18 +266,19 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: lis
             if run_id not in runs:
                 report.found(f"run {run_id} has vanished", why, do)
                 continue
-            checked, strays = chain_check.ledger(checkout.top, run_id, kept)
-            broken = checked.findings
-            if run_id in under_way and not broken:
-                whole = chain_check.check(checkout.top, run_id, kept, notes=False)
-                broken = tuple(finding for finding in whole.findings if not finding.aside)
+            if run_id in under_way:
+                checked = chain_check.check(checkout.top, run_id, kept, notes=False)
+            else:
+                checked = chain_check.ledger(checkout.top, run_id, kept)
         except FlowError as error:
             report.failed(error, why)
             continue
         count += 1
+        broken = [finding for finding in checked.findings if not finding.aside]
+        strays = [found.file for found in checked.findings if found.kind == "unaccounted"]
         if broken:
             report.found(str(broken[0]), why, do)
-        if strays:
+        elif strays:
             many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
             report.found(
                 f"{many} in run {run_id} that Flow did not put there ({named(strays, 3)})",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flow.adapters.chain import check as chain_check
+from flow.errors import LockTimeout
 from tests.support import ROOT, GitRepo, scene
 
 if TYPE_CHECKING:
@@ -156,8 +158,12 @@ def test_a_proposal_is_not_confirmed_on_a_broken_record(
     assert scene.flow(repo, *confirm).status == 0
 
 
-def test_an_evaluation_on_a_broken_record_proposes_nothing(repo: GitRepo) -> None:
-    """A failure whose evidence is removed would else be forgotten: one pass would do."""
+@pytest.mark.parametrize("strangers", [0, 250])
+def test_an_evaluation_on_a_broken_record_proposes_nothing(repo: GitRepo, strangers: int) -> None:
+    """A failure whose evidence is removed would else be forgotten: one pass would do.
+
+    So many files that are nobody's, and of which only so many are named, do not hide it.
+    """
     runs = repo.path.parent / "runs"
     flaky = f"echo x >> {runs}; test $(( $(wc -l < {runs}) % 2 )) = 0"
     scene.create(scene.start(repo), criterion=f"AC1: it is steady :: {flaky}")
@@ -166,6 +172,8 @@ def test_an_evaluation_on_a_broken_record_proposes_nothing(repo: GitRepo) -> Non
     kept = {path: path.read_bytes() for path in evidence.iterdir()}
     for path in kept:
         path.unlink()
+    for number in range(strangers):
+        (evidence.parent / f"note-{number}").touch()
 
     done = scene.flow(repo, "goal", "evaluate", "greet", "--json")
 
@@ -178,6 +186,8 @@ def test_an_evaluation_on_a_broken_record_proposes_nothing(repo: GitRepo) -> Non
     assert again.status == 1, "the new run measures for itself"
     for path, data in kept.items():
         path.write_bytes(data)
+    for path in evidence.parent.glob("note-*"):
+        path.unlink()
     assert scene.flow(repo, "evidence", "verify", scene.run_dir(repo).name).status == 0
 
 
@@ -291,6 +301,21 @@ def test_a_linked_ledger_is_a_damaged_record_for_verify_and_report(
     page = scene.flow(repo, "report", "--output", "-").stdout
     assert "record damaged" in page
     assert "ledger.jsonl: is a symbolic link" in page
+
+
+def test_a_record_that_cannot_be_looked_at_makes_no_page(
+    repo: GitRepo, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process holds it. An empty record is that of a run which nothing here knows."""
+    assert scene.flow(repo, "report", "--output", "-").stdout.count("whole: 1 entry") == 1
+
+    def check(*_words: object, **_more: object) -> None:
+        raise LockTimeout("another process has held this lock", file="run.lock")
+
+    monkeypatch.setattr(chain_check, "check", check)
+    done = scene.flow(repo, "report", "--output", "-")
+    assert (done.status, done.stdout) == (5, "")
+    assert "another process has held this lock" in done.stderr
 
 
 @pytest.mark.parametrize("pattern", ["fixed", "extended", "perl"])
