@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from flow.adapters.contracts.formats import parse_json
-from flow.adapters.fs import inputs
-from flow.adapters.ledger.verdicts import record_verdict
+from flow.adapters.ledger.verdicts import read_verdict, record_verdict
 from flow.cli.goal.which import run_arguments, run_of_goal
 from flow.cli.parsing import CommandSpec
 from flow.cli.verdict_screen import details_of, verdict_lines
 from flow.core.decision.details import NO_DETAILS
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.layout import VERDICT_LIMIT
 from flow.core.stop.turns import is_handed_in
 from flow.core.text import display
 from flow.errors import FlowError, at_key
@@ -34,8 +31,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     run_id = ids.run_id(args.run_id)
     file = args.verdict_file
-    data = inputs.read(file, "--verdict-file", limit=VERDICT_LIMIT)
-    document = parse_json(data, file=file, limit=VERDICT_LIMIT)
+    document = read_verdict(file)
     path, warnings, _ = record_verdict(Context().run_record, document, run_id, None, file)
     result = {"run_id": run_id, "path": path, "warnings": list(warnings)}
     out.result(result, [f"recorded {display.visible(path)}"])

@@ -97,14 +97,11 @@ def _refuse_others(options: Options, *known: str) -> None:
 
 def record_verdict(options: Options, name: str) -> int:
     """``flow-record-verdict.sh``."""
-    from flow.adapters.contracts.formats import parse_json
-    from flow.adapters.fs import inputs
-    from flow.adapters.ledger.verdicts import record_verdict
+    from flow.adapters.ledger.verdicts import read_verdict, record_verdict
 
     run_id, file = need(options, "--run-id", "--verdict-file")
     ids.run_id(run_id)
-    data = inputs.read(file, "--verdict-file", limit=layout.VERDICT_LIMIT)
-    document = parse_json(data, file=file, limit=layout.VERDICT_LIMIT)
+    document = read_verdict(file)
     context = Context()
     path, warnings, _ = record_verdict(context.run_record, document, run_id, None, file)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":

@@ -8,7 +8,7 @@ last result.
 from __future__ import annotations
 
 from flow.adapters.contracts import formats, schemas
-from flow.adapters.fs import clock
+from flow.adapters.fs import clock, inputs
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text.display import clip
@@ -47,6 +47,12 @@ def write_verdict(
     data = text.encode("ascii")
     run.replace(rel, data, sync=sync)
     return rel, warnings
+
+
+def read_verdict(file: str) -> Any:
+    """The JSON value in the file that ``--verdict-file`` names."""
+    data = inputs.read(file, "--verdict-file", limit=layout.VERDICT_LIMIT)
+    return formats.parse_json(data, file=file, limit=layout.VERDICT_LIMIT)
 
 
 def record_verdict(
