@@ -264,9 +264,9 @@ def counted(here: Place, name: str) -> Iterator[tuple[str, str, list[float], flo
     for size in axis.counted:
         repository = axis.grow(here, size)
         for label, command in axis.commands.items():
-            amounts = _count(here, repository, command)
-            for kind in (kind for kind in axis.kinds if kind in amounts):
-                work.setdefault((label, kind), []).append(amounts[kind])
+            counts = _count(here, repository, command)
+            for kind in (kind for kind in axis.kinds if kind in counts):
+                work.setdefault((label, kind), []).append(counts[kind])
     ratio = axis.counted[1] / axis.counted[0]
     for (label, kind), amounts in work.items():
         noise = NOISE_OF_PIPES if kind in {"reads", "writes"} else NOISE

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import growth
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from place import Place
 
-    from flow.core.secrets.redact import Redactor
+    from flow.core.chain.entries import LedgerEntry
+    from flow.core.secrets.anchors import MakeFinder
 
 UNSETTLED = 2.1
 """Seconds in which the stamps of a file are not believed yet, and it is read again each time."""
@@ -411,7 +413,7 @@ def _chained(here: Place, count: int) -> _Chained:
         "by": "evaluator",
         "output_sha256": _sha256(_OUTPUT),
     }
-    entries = []
+    entries: list[LedgerEntry] = []
     for number in range(count):
         text = json.dumps(_record(f"evidence-{number}", created_by="flow-evaluator")).encode()
         for name, data in (
@@ -621,19 +623,16 @@ def memory(here: Place, scale: Scale) -> Iterator[Figure]:
 def output(here: Place, scale: Scale) -> Iterator[Figure]:
     """Looking through output for secrets, and hashing it, in time of the processor."""
     from flow.adapters.process.many_strings import make_finder
-    from flow.core.secrets.redact import Redactor
 
     ways = {"plain": (None, 25.0), "with the extra fast": (make_finder, 12.0)}
     size = scale.redacted_mb << 20
     for kind in texts.KINDS:
         data = texts.text(kind, size)
-        base = _processor_time(lambda data=data: _sha256(data)) / scale.redacted_mb
+        base = _processor_time(partial(_sha256, data)) / scale.redacted_mb
         for way, (finder, aim) in ways.items():
             if finder is not None and finder([b"any"]) is None:
                 continue  # the library is not installed
-            seconds = _processor_time(
-                lambda data=data, finder=finder: _redact(Redactor((), finder), data)
-            )
+            seconds = _processor_time(partial(_redact, data, finder))
             value = seconds / scale.redacted_mb * 1000
             name = f"{kind}, {way}"
             limit = None if kind == "base64" and finder is None else aim
@@ -686,7 +685,10 @@ def _left_out(here: Place, scale: Scale) -> Iterator[Figure]:
     )
 
 
-def _redact(redactor: Redactor, data: bytes) -> None:
+def _redact(data: bytes, finder: MakeFinder | None) -> None:
+    from flow.core.secrets.redact import Redactor
+
+    redactor = Redactor((), finder)
     for at in range(0, len(data), 1 << 16):
         redactor.feed(data[at : at + (1 << 16)])
     redactor.finish()

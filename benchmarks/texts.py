@@ -86,7 +86,8 @@ KINDS: dict[str, Callable[[_Words, int], str]] = {
 
 def text(kind: str, size: int) -> bytes:
     """``size`` bytes of one kind."""
-    words, parts, made = _Words(), [], 0
+    parts: list[bytes] = []
+    words, made = _Words(), 0
     while made < size:
         parts.append(KINDS[kind](words, len(parts)).encode())
         made += len(parts[-1])
