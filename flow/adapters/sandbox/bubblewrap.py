@@ -30,6 +30,8 @@ OLDEST = (0, 8, 0)
 """The first version that can forbid further user namespaces and limit the size of a tmpfs."""
 PRIVATE = ("/tmp", "/var/tmp", "/run")  # noqa: S108  # where they are mounted, nothing is written
 """Folders that are replaced by empty ones. Daemons listen in ``/run`` that act for any caller."""
+_ROOT = {"/": "read", "/dev": "dev", "/proc": "proc"}
+"""real path → the kind of its mount, in every sandbox."""
 TMP_BYTES = 1 << 30
 """Bytes of each private folder."""
 PROCESSES = 4096
@@ -161,7 +163,7 @@ def why_not(top: str | None, path: str | None) -> tuple[str, str | None]:
     bwrap, version, why = usable(top, path)
     if bwrap is None:
         return version, why
-    argv = (bwrap, *_namespaces(Sandbox(False, (), ())), *_arguments({"/": "read"}), "true")
+    argv = (bwrap, *_namespaces(Sandbox(False, (), ())), *_arguments(_ROOT), "true")
     answer = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": path or os.defpath}, timeout=10)
     if answer.status == 0:
         return version, None
@@ -179,7 +181,7 @@ def _namespaces(sandbox: Sandbox) -> list[str]:
 
 def _mounted_paths(top: str, environ: Mapping[str, str]) -> dict[str, str]:
     """real path → the kind of its mount; the deeper one counts."""
-    mounts = {"/": "read"}
+    mounts = dict(_ROOT)
     for path in PRIVATE:
         real = os.path.realpath(path)
         if os.path.isdir(real):
@@ -267,9 +269,11 @@ def _arguments(mounts: Mapping[str, str]) -> list[str]:
             argv += ["--symlink", what[5:], path]
         elif what == "nothing":
             argv += ["--ro-bind", "/dev/null", path]
+        elif what in ("dev", "proc"):
+            argv += [f"--{what}", path]
         else:
             argv += ["--bind" if what == "write" else "--ro-bind", path, path]
-    return [*argv, "--dev", "/dev", "--proc", "/proc"]
+    return argv
 
 
 def _temporary(env: Mapping[str, str]) -> Mapping[str, str]:

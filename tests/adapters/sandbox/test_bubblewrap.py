@@ -529,6 +529,20 @@ def test_nobody_acts_for_it_who_listens_where_a_variable_says(
 
 
 @needs_bwrap
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no folder in memory")
+def test_a_checkout_in_memory_is_seen() -> None:
+    """It lies below ``/dev``, which is another one in there."""
+    top, account = "/dev/shm", {"PATH": "/usr/bin:/bin"}
+    found = bubblewrap.confine(top, Sandbox(False, ("none",), ()), "/bin/bash", {}, account)
+    command = found.command(top, 9, ["-c", "stat -c %d:%i . && ! test -w . && test -w /dev/null"])
+    started = ["bash", "-c", 'exec "$@" 9>/dev/null', "bash", *command]
+    done = subprocess.run(started, capture_output=True, text=True, env=account)
+    here = os.stat(top)
+    assert (done.returncode, done.stdout) == (0, f"{here.st_dev}:{here.st_ino}\n"), done.stderr
+    assert found.made == ()
+
+
+@needs_bwrap
 def test_it_has_no_rights_and_no_way_to_new_ones(scene: Scene) -> None:
     scene.run("grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status; unshare -U true")
     assert b"0000000000000000" in scene.output
