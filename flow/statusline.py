@@ -40,7 +40,7 @@ example:
 def run(words: Sequence[str]) -> int:
     """Print the line. Raises nothing; returns 0."""
     if "-h" in words or "--help" in words:
-        _print(USAGE)
+        _print(json.dumps({"help": USAGE}) if "--json" in words else USAGE)
         return 0
     try:
         with ctrl_c.HEARD:

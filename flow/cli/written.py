@@ -64,7 +64,10 @@ def refuse_foreign(path: str, is_own: Callable[[bytes], bool]) -> None:
 
     ``is_own`` decides by a file's first :data:`HEAD` bytes.
     """
-    if not _is_file(path) or is_replaceable(path, is_own):
+    try:
+        if not _is_file(path) or is_replaceable(path, is_own):
+            return
+    except (OSError, ValueError):  # no path at all, which the writing says
         return
     raise in_file(path, "--output").invalid(
         "there is another file of that name, which Flow did not write",
@@ -95,9 +98,10 @@ def make_folder(path: str, *, off_limits: Iterable[str]) -> None:
             "there is a file of that name, and a folder is to be written", "name a folder"
         ) from error
     except (OSError, ValueError) as error:
-        raise in_file(path, "--output").storage(
-            f"cannot make the folder: {_error_reason(error)}", "name one that can be made"
-        ) from error
+        what, do = f"cannot make the folder: {_error_reason(error)}", "name one that can be made"
+        if isinstance(error, ValueError) or error.errno in _NO_FILE:
+            raise in_file(path, "--output", path).invalid(what, do) from error
+        raise in_file(path, "--output").storage(what, do) from error
 
 
 def off_limits(context: Context) -> tuple[str, ...]:

@@ -82,6 +82,17 @@ def test_a_folder_is_bad_input(repo: GitRepo, tmp_path: Path, words: tuple[str, 
     assert "Is a directory" in error["message"]
 
 
+@pytest.mark.parametrize("words", [("report", "greet"), ("report", "--all")])
+@pytest.mark.parametrize("name", ["", "file/in/it", "n" * 300], ids=["none", "below", "long"])
+def test_no_report_goes_elsewhere_than_was_said(
+    repo: GitRepo, words: tuple[str, ...], name: str
+) -> None:
+    create(start(repo))
+    repo.write("file", "")
+    done = flow(repo, *words, "--output", name, "--json")
+    assert (done.status, done.json["error"]["key"]) == (2, "--output"), done
+
+
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)

@@ -135,6 +135,8 @@ def test_as_a_document_and_its_help(repo: GitRepo) -> None:
     assert json.loads(line(repo.path, "", "--json")) == {"line": "◎ no goal"}
     done = scene.flow_started(repo, "statusline", "--help")
     assert (done.status, "statusLine" in done.stdout) == (0, True)
+    done = scene.flow_started(repo, "statusline", "--help", "--json")
+    assert json.loads(done.stdout)["help"].startswith("usage: flow statusline")
 
 
 def test_a_terminal_is_not_waited_for(repo: GitRepo) -> None:

@@ -121,7 +121,7 @@ def is_git_dir(path: str) -> bool:
 
 def _common_dir(git_dir: str) -> str:
     text = read_regular(os.path.join(git_dir, "commondir"))
-    if text is None:
+    if text is None or b"\0" in text:  # a power cut may leave a file of NULs
         return git_dir
     return os.path.realpath(os.path.join(git_dir, os.fsdecode(text.rstrip(b"\r\n"))))
 

@@ -232,6 +232,7 @@ class InboxFinder:
                 continue
             try:
                 checkout = self._open_checkout(tree)
+                checkout.branch()  # asked of each, so a HEAD that git refuses is this one's fault
             except FlowError as error:
                 repository.broken.append(_broken_checkout(repository.top, top, str(error)))
                 continue

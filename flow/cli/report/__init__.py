@@ -74,9 +74,10 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
     if args.output == "-":
         out.text(text)
         return 0
-    path = args.output or _own_path(context, goal_id)
-    limits = off_limits(context) if args.output else ()
-    if args.output:
+    named = args.output is not None  # an empty name, of a variable that is not set, is none
+    path = args.output if named else _own_path(context, goal_id)
+    limits = off_limits(context) if named else ()
+    if named:
         refuse_own(path, limits)
         refuse_foreign(path, is_page)
     write_out(path, text, "page", off_limits=limits)

@@ -61,6 +61,23 @@ def test_a_checkout_of_another_user_is_a_row(greet: GitRepo, tmp_path: Path) -> 
     assert "goal_id" not in row
 
 
+@pytest.mark.parametrize("content", [b"", b"\0" * 41, b"words\n"], ids=["empty", "nul", "words"])
+@pytest.mark.parametrize("name", ["HEAD", "worktrees/tree/HEAD", "worktrees/tree/commondir"])
+def test_a_file_of_git_that_a_power_cut_took_hides_no_other_goal(
+    greet: GitRepo, tmp_path: Path, name: str, content: bytes
+) -> None:
+    other = scene.create(scene.start(GitRepo.init(tmp_path / "other")))
+    greet.git("worktree", "add", "-q", "-b", "tree", str(tmp_path / "tree"))
+    scene.create(GitRepo(tmp_path / "tree"), "second")
+    (greet.path / ".git" / name).write_bytes(content)
+    rows = {row["path"]: row for row in items(tmp_path)}
+    assert rows[str(other.path)]["section"] == "working"
+    broken = str(greet.path if name == "HEAD" else tmp_path / "tree")
+    assert rows[broken]["section"] == "broken"
+    pages = run_flow("report", "--all", "--json", "--output", str(tmp_path / "pages"), cwd=tmp_path)
+    assert pages.status == 0, pages
+
+
 def test_a_worktree_whose_repository_is_gone_is_a_row(greet: GitRepo, tmp_path: Path) -> None:
     greet.git("worktree", "add", "-q", "-b", "tree", str(tmp_path / "tree"))
     scene.create(GitRepo(tmp_path / "tree"), "second")
