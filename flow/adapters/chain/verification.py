@@ -15,7 +15,7 @@ from flow.core.goal import ids
 from flow.core.report import RecordChain
 from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
-from flow.errors import FlowError, InputError, RefusedError, at_key
+from flow.errors import FlowError, InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ class RunVerification:
         return RecordChain(row["head"] or "", row["entries"], faults)
 
     def _is_absent(self, run_id: str, journals: WitnessedHeads) -> bool:
-        """As :meth:`elsewhere`; a link, or no folder, in a run's place is left to the check."""
+        """As :meth:`elsewhere`; a run that cannot be looked at is left to the check."""
         try:
             return self.elsewhere(run_id, journals)
-        except RefusedError:
+        except FlowError:
             return False
 
     def _all_pinned(self, warnings: list[str]) -> dict[str, PinnedRun | None]:

@@ -78,7 +78,8 @@ def _verify_runs(args: argparse.Namespace, out: Output) -> int:
         return _forget_run(context, run_id, args, out)
     if args.yes:
         raise usage_error("--yes answers the question of --forget", prog)
-    document = context.verification.verify(run_id, args.against, context.records.goal_ids())
+    goal_ids = context.records.goal_ids() if run_id is not None else ()  # to suggest one
+    document = context.verification.verify(run_id, args.against, goal_ids)
     out.result(plain(document), chain.verified(document, out.screen))
     out.warn(document["warnings"])
     return FINDINGS if document["broken"] else 0

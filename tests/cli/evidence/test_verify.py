@@ -11,6 +11,7 @@ import pytest
 
 from flow.adapters.chain import check as chain_check
 from flow.errors import LockTimeout
+from tests.hostile.places import as_a_user
 from tests.support import ROOT, GitRepo, scene
 
 if TYPE_CHECKING:
@@ -288,6 +289,26 @@ def test_what_lies_in_a_runs_place_hides_no_other_finding(
     assert (status, altered in said, named in said) == (1, True, False)
     status, said = verify(repo, "other", "--against", "HEAD")
     assert (status, altered in said, named in said) == (1, False, True)
+
+
+@pytest.mark.parametrize("place", [".flow/runs/other", ".flow/goals"])
+def test_a_folder_that_cannot_be_read_hides_no_other_finding(
+    place: str, repo: GitRepo, run: Path
+) -> None:
+    """HAZARD I173."""
+    (run / "evidence/evidence-ac1-eval-1.txt").write_bytes(b"altered")
+    run.with_name("other").mkdir()
+    folder = repo.path / place
+    mode = folder.stat().st_mode
+    with as_a_user():
+        folder.chmod(0)
+        try:
+            status, said = verify(repo)
+        finally:
+            folder.chmod(mode)
+    assert status == 1, said
+    assert "evidence-ac1-eval-1.txt: was altered since entry 1 recorded it" in said
+    assert ("Permission denied" in said) is (folder.name == "other")
 
 
 def test_a_linked_ledger_is_a_damaged_record_for_verify_and_report(
