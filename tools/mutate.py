@@ -29,7 +29,7 @@ import time
 import types
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,6 +82,8 @@ class Mutant(NamedTuple):
         return (self.module, function, self.site.operator, *self.site.texts)
 
 
+Cache = type(lru_cache(len))
+"""What remembers results: of before a change, where it is not emptied."""
 Tell = Callable[[Mutant, str], None]
 """Is told how a mutant ended."""
 
@@ -189,6 +191,7 @@ class Collected:
         self.files = {str(ROOT / module): module for module in modules}
         self.users: defaultdict[str, set[str]] = defaultdict(set)
         """Module → test files that reach it."""
+        self.caches: list[Any] = []
 
     def trace(self, frame: Any, _event: str, _arg: object) -> Any:
         """A trace function for functions of the mutated modules."""
@@ -226,6 +229,7 @@ class Collected:
         print(f"{len(items)} tests, {sum(self.seconds.values()):.0f} s")
         gc.unfreeze()  # what ``tests/conftest.py`` has kept from the collector, it does not list
         live = _live_functions(set(self.files))
+        self.caches = [thing for thing in gc.get_objects() if isinstance(thing, Cache)]
         if not live:
             sys.exit("no function of these modules is there to be changed")
         pool = Pool(self.jobs, self.tell)
@@ -282,6 +286,9 @@ class Collected:
 
     def _run_in_fork(self, items: Sequence[Any], chosen: Sequence[int], folder: str) -> None:
         """Run these tests; the first failure ends the process."""
+        for cache in self.caches:
+            if str(cache.__module__).startswith(("flow.core.", "flow.app.", "tests.")):
+                cache.cache_clear()
         plugins = items[0].config.pluginmanager
         plugins.register(Stop())
         plugins.get_plugin(str(ROOT / "tests" / "conftest.py")).WORKER = os.getpid()

@@ -241,6 +241,31 @@ def test_the_next_step_of_every_state(state: str, trusted: bool, proposal: Any) 
         assert said == "flow goal evaluate g"
 
 
+@pytest.mark.parametrize(
+    ("more", "step"),
+    [
+        ({"mending": "git checkout x", "guards": True}, "git checkout x"),
+        (
+            {"guards": True, "settling": "flow goal confirm first"},
+            (
+                "look at git's hooks and settings that changed, then: "
+                "flow goal approve g guards --by NAME --note TEXT"
+            ),
+        ),
+        ({"settling": "flow goal confirm first"}, "flow goal confirm first"),
+    ],
+)
+def test_what_comes_before_the_next_evaluation(more: dict[str, Any], step: str) -> None:
+    assert overview.next_step(goal("g", "waiting_for_user"), True, None, **more) == step
+
+
+def test_the_budget_of_the_stops() -> None:
+    world = World(goal_document())
+    world.document["continuation"] = {"max_seconds": 60}
+    del world.document["scope"]["run_id"]  # nothing was judged
+    assert status(world)["budget"] == {"max_seconds": 60, "max_cost_usd": None, "cost_usd": 0.0}
+
+
 # --- list, history, inspect -----------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from flow.core.setting_keys import KEYS
+from flow.core.setting_values import shown_value
 from flow.core.settings import (
     DEFAULT,
     WHEN_IT_BEGAN,
@@ -417,6 +418,8 @@ def test_what_the_checkout_says_counts_as_the_goal_began(
     changed = merge_layers([Layer(PROJECT, nested(key, other), own=False)], pinned=began)
     assert (value_of(changed, key), changed.origins[key]) == (one, WHEN_IT_BEGAN)
     assert "does not count for this goal" in changed.overruled[0]
+    assert shown_value(other) in changed.overruled[0]
+    assert f"it was {shown_value(one)} {WHEN_IT_BEGAN}" in changed.overruled[0]
     assert value_of(merge_layers([], pinned=began), key) == one, "a file that was taken away"
     late = merge_layers([Layer(LOCAL, nested(key, one), own=False)], pinned=nothing)
     assert value_of(late, key) == default

@@ -268,3 +268,4 @@ def test_nothing_is_written_without_a_yes(
     assert drafted == expected
     assert (WholeFile("the text") in person.said) == ("v" in answers)
     assert (AskEditAgain(["line 1: no"]) in person.said) == ("bad" in edits)
+    assert (FAILS in str(person.said)) == (FAILS in edits)

@@ -40,6 +40,10 @@ def test_unchanged_work_is_not_run_again(outcome: str) -> None:
     assert (second.verdict, second.turns_evaluated) == (first.verdict, 2)
     assert refs(second) == refs(first)
     assert [r.outcome for r in second.criterion_results] == ["passed", outcome]
+    assert [row.result for row in found.measurement.rows] == [
+        "exit 0",
+        f"exit {int(outcome == 'failed')}",
+    ]
     assert len(here.turns) == 1
 
 

@@ -72,6 +72,7 @@ def test_a_debate_has_its_scores_and_names_its_reports() -> None:
     apart = {"criterion_id": "AC2", "way": "debate", "scores": {"clear": 4.0}, "overall": 4.0,
              "rounds": 2, "consensus": True, "reports": ["a.1.md"]}  # fmt: skip
     made = opinion({"apart": [apart]})
+    assert (made.about, opinion({"apart": [{**apart, "mode": "vote"}]}).about) == ("", "vote")
     assert [(row.name, row.score) for row in made.dimensions] == [("clear", 4.0)]
     assert "all judges accept it" in made.notes
     assert "what each judge wrote: a.1.md" in made.notes

@@ -736,11 +736,12 @@ def test_a_goal_that_a_person_claimed_is_the_next_sessions_among_several() -> No
 
 
 def test_a_goal_that_is_not_the_sessions_is_named_once() -> None:
-    here = Scene(world("a", "passed"), world("b"), mode="block")
-    here.owners = {"a": "s"}
+    here = Scene(world("a", "passed"), world("b"), world("c"), mode="block")
+    here.owners = {"a": "s", "c": "other"}
     assert "goal b: it is active, too" in here.say().message
     assert "goal b" not in here.say().message
     assert "goal b" in here.say().reason
+    assert "goal c belongs to another session" in here.say().reason
 
 
 def test_only_what_flow_left_is_judged_beside_what_was_written_there() -> None:

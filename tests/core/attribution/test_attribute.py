@@ -550,6 +550,7 @@ def test_gradle_without_a_test_to_run_is_vacuous(
     reading = CommandReading(commands=(tuple(command.split()),))
     told = vacuous(reading, lines_of(output.encode()), whole=True)
     assert (told is not None) is is_vacuous, told
+    assert told is None or told.kind == "vacuous"
     assert told is None or "gradle reports that no test ran (Task :" in told.why
     assert vacuous(reading, lines_of(output.encode()), whole=False) is None
 

@@ -84,6 +84,7 @@ SEARCHED = (
     ("! grep -rn print src lib", [("grep", ("src", "lib"))]),
     ("cd web && ! grep -q -e x --include='*.ts' -m 1 src/*.ts", [("grep", ("web/src",))]),
     ("! grep -f patterns src; ! egrep x a", [("grep", ("src",)), ("grep", ("a",))]),
+    ("! grep --file=patterns src; ! grep --regexp=x a", [("grep", ("src",)), ("grep", ("a",))]),
     ("! grep -rn print", []),
     ("find src -name '*.sh' -exec bash -n {} +", [("bash", ("src",))]),
     ("find '' -name '*.sh' -exec bash -n {} +", [("bash", (".",))]),

@@ -58,6 +58,7 @@ def test_the_target_without_a_name(makefile: str, target: str) -> None:
     ("makefile", "needed"),
     [
         ("test: a.c b.c\n\tcc\n", ("a.c", "b.c")),
+        ("test: a.c\n\tcc\nother: b.c\n\tcc\n", ("a.c",)),
         ("all:\n\ttrue\n", ()),
         ("test: a\n \tinclude x\n", None),
         ("\n" * (1 << 20), ()),

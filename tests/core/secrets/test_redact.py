@@ -741,7 +741,7 @@ NAMES = {
     True: "GITHUB_TOKEN NPM_TOKEN token AWS_SECRET_ACCESS_KEY SECRET MY_SECRETS DB_PASSWORD "
     "PGPASSWORD MYSQL_PWD PASSWD OPENAI_API_KEY APIKEY apiKey PRIVATE_KEY CREDENTIALS "
     "DEPLOY_PRIVATE_KEY SLACK_WEBHOOK SSHPASS DB_PW DBPASS "
-    "SMTP_PASS TOKEN_2 API_KEY1 SIGNING_KEY authToken X_AUTH_KEY",
+    "SMTP_PASS TOKEN_2 API_KEY1 SIGNING_KEY authToken X_AUTH_KEY MY_CREDENTIAL",
     False: "PWD OLDPWD SSH_AUTH_SOCK GPG_TTY PATH HOME USER LANG TERM TOKENIZERS_PARALLELISM "
     "MAX_TOKENS PASSWORD_FILE TOKEN_TTL GIT_ASKPASS SSH_ASKPASS XAUTHORITY COMPASS_MODE "
     "SECRET_NAME AUTHOR GIT_AUTHOR_NAME KEYBOARD MONKEY TURKEY SSH_PUBLIC_KEY SECRETARIAT",
@@ -773,6 +773,7 @@ def test_which_names_look_secret(expected: bool | None) -> None:
         ("DB_PASSWORD", "postgres", []),
         ("DB_PASSWORD", "********", []),
         ("MY_SECRET", "/usr/bin", []),
+        ("MY_SECRET", "./my/secret", []),
         ("MY_SECRET", "/not/there/at/all", ["/not/there/at/all"]),
         ("CACHE_KEY", "node-modules-linux", []),
         ("CACHE_KEY", MAKE.of(samples.ALNUM, 32), None),
@@ -784,7 +785,9 @@ def test_which_names_look_secret(expected: bool | None) -> None:
 def test_which_values_are_secret(name: str, value: str, found: list[str] | None) -> None:
     expected = [value] if found is None else found
     environ = {"PATH": "/usr/bin", name: value}
-    assert values(environ, lambda path: path == "/usr/bin") == tuple(t.encode() for t in expected)
+    assert values(environ, lambda path: path in ("/usr/bin", "./my/secret")) == tuple(
+        t.encode() for t in expected
+    )
 
 
 def test_the_lines_of_a_value_are_secrets_of_their_own() -> None:

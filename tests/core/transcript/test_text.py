@@ -89,6 +89,15 @@ def test_in_markdown_commands_stand_in_blocks() -> None:
     ]
 
 
+def test_what_follows_a_command_is_the_agents_text() -> None:
+    text = "## User\n\ngo\n\n```console\n$ ls\na\n```\n\nIt is there.\n"
+    assert read(text, markdown=True) == [
+        ("prompt", "go", None),
+        ("tool", "ls", "a"),
+        ("text", "It is there.", None),
+    ]
+
+
 def test_a_fence_is_ended_by_one_of_its_length() -> None:
     text = "Assistant:\n````md\n```\nUser: x\n```\n````\nUser: y\n"
     assert read(text, markdown=True) == [("text", "```\nUser: x\n```", None), ("prompt", "y", None)]
