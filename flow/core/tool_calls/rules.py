@@ -126,9 +126,9 @@ _RESULTS = re.compile(r"-o|--(?:base|cache|cov|html|junit|log-f|out|rep|res|[a-z
 _LAUNCHERS = frozenset(["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "npx"])
 """Programs that run the program that one of their words names."""
 _INTERPRETERS = (
-    "bash", "dash", "ksh", "sh", "zsh", "fish", "python", "perl", "ruby", "node", "deno", "bun",
-    "xargs", "parallel", "source", ".", "eval", "ssh", "at", "batch", "crontab", "env", "sudo",
-    "flow", "read",
+    "ash", "bash", "busybox", "dash", "ksh", "pwsh", "sh", "zsh", "fish", "python", "perl", "php",
+    "ruby", "lua", "node", "deno", "bun", "xargs", "parallel", "source", ".", "eval", "ssh", "at",
+    "batch", "crontab", "doas", "env", "sudo", "flow", "read",
 )  # fmt: skip
 _HERE_DOCUMENT = re.compile(
     r"""<<(?!<)-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([^\s;|&()<>'"\\]+))"""

@@ -149,6 +149,8 @@ ASKED = {
 }
 
 NOT_ASKED = [
+    "test -d .flow && [ -d .flow ] && stat .flow && du .flow && file .flow/x",
+    "diff .flow/x .flow/y; head .flow/x; tail .flow/x; wc .flow/x; less .flow/x; readlink .flow/x",
     "ls -la",
     "pytest -q && git commit -am 'x'",
     "npm test",
@@ -226,6 +228,23 @@ def test_what_a_person_is_asked_about() -> None:
     assert [
         text for text in ASKED if [act.kind for act in acts_in_shell(text)][:1] != [ASKED[text]]
     ] == []
+
+
+@pytest.mark.parametrize(
+    "program",
+    (
+        ". ash at bash batch bun busybox crontab dash deno doas eval fish ksh lua5.4 node parallel "
+        "perl php pwsh python3 read ruby sh source ssh xargs zsh"
+    ).split(),
+)
+def test_what_may_run_its_input_is_asked_about(program: str) -> None:
+    acts = acts_in_shell(f"echo 'flow goal confirm g' | {program} x")
+    assert [act.kind for act in acts] == ["unclear"]
+
+
+def test_every_kind_has_its_question() -> None:
+    asked = {act.kind for text in ASKED for act in acts_in_shell(text)} | {"files", "settings"}
+    assert asked == {*QUESTIONS}
 
 
 def test_what_nobody_is_asked_about() -> None:
