@@ -36,7 +36,7 @@ class RunFindings:
         self.more = 0
         self.notes: list[str] = []
         self._room = {False: FINDINGS_LIMIT, True: FINDINGS_LIMIT}
-        """How many more are named, and of those that are :attr:`ChainFinding.aside`."""
+        """Number of findings that may still be named, without and with :attr:`ChainFinding.aside`."""
 
     def add(self, kind: Kind, file: str, text: str, seq: int | None = None) -> None:
         """Add one finding."""
