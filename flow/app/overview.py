@@ -34,7 +34,7 @@ def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary
     meant = begun_or_drafted(here)
     active = [g for g in meant if g.status == "active"]
     candidates = active or meant or [g for g in here if g.status in TERMINAL]
-    label = display.visible(branch or "this checkout")
+    label = _branch_words(branch)
     if not candidates:
         raise at_key("ID").not_found(
             f"no goal belongs to {label}",
@@ -69,8 +69,12 @@ def choose_open(
     return fitting[0] if fitting else choose_goal(goals, branch)
 
 
+def _branch_words(branch: str | None) -> str:
+    return f"branch {display.visible(branch)}" if branch else "this checkout"
+
+
 def _several(candidates: Sequence[GoalSummary], branch: str | None) -> StateError:
-    label = display.visible(branch or "this checkout")
+    label = _branch_words(branch)
     return at_key("ID").wrong_state(
         f"several goals belong to {label}: {display.names([g.id for g in candidates])}",
         "name one of them",

@@ -12,6 +12,7 @@ import tempfile
 from flow.cli.parsing import CommandSpec
 from flow.cli.stage import Stage
 from flow.errors import in_file
+from flow.render.goal.standing import paragraph
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flow.cli.output import Output
+    from flow.render.screen import Screen
 
 PAGE = os.path.join("docs", "usage.md")
 """The page that the last goal of the story is about."""
@@ -41,13 +43,13 @@ def run(options: argparse.Namespace, out: Output) -> int:
     """Play the story; returns the exit status."""
     folder = _temporary_folder()
     try:
-        stage = Stage(folder, tell=_make_teller(out), at_terminal=out.can_ask, paint=out.paint)
+        stage = Stage(folder, tell=_make_teller(out), at_terminal=out.can_ask, screen=out.screen)
         play_story(stage, judged=options.judge or options.all, waiting=options.all, opinions=True)
     finally:
         if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
     shown = folder if options.keep else None
-    out.result({**stage.report(), "folder": shown}, _closing_words(stage, shown))
+    out.result({**stage.report(), "folder": shown}, _closing_words(stage, shown, out.screen))
     return DIFFERED if stage.differences else 0
 
 
@@ -86,17 +88,17 @@ def play_story(
 def _achieved(stage: Stage, goal: str) -> None:
     stage.title("1. A goal that is achieved")
     stage.switch(goal)
-    stage.tell(
-        "A goal says what must be true, which commands prove it, and which files may change."
-    )
+    stage.say("A goal says what must be true, which commands prove it, and which files may change.")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.tell("Nothing is done yet, and Flow finds that out by running the commands.")
+    stage.say("Nothing is done yet, and Flow finds that out by running the commands.")
     stage.flow("goal", "evaluate", goal, "--output", "none", expected=1)
-    stage.tell("Somebody does the work.")
+    stage.say("Somebody does the work.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal)
-    stage.tell("All is proved, and only a person closes it. Before that, one more edit: the proof")
-    stage.tell("was about other files, so it is stale, and nothing can be confirmed.")
+    stage.say(
+        "All is proved, and only a person closes it. Before that, one more edit: the proof was "
+        "about other files, so it is stale, and nothing can be confirmed."
+    )
     stage.append("wordcount/__init__.py", "# one more line")
     stale = stage.status(goal)["proposal"]
     if not stage.expect(stale is not None, f"{goal} has a proposal"):
@@ -117,10 +119,10 @@ def _show_failing(stage: Stage, goal: str) -> None:
     stage.title("2. A goal that fails honestly")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.tell(
-        "Somebody says that it is done. One exit status says that it is not, and one command"
+    stage.say(
+        "Somebody says that it is done. One exit status says that it is not, and one command ends "
+        "in `|| true`, so that it could not fail, and proves nothing."
     )
-    stage.tell("ends in `|| true`, so that it could not fail, and proves nothing.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal, expected=1)
     status = stage.status(goal)
@@ -135,7 +137,7 @@ def _blocked(stage: Stage, goal: str) -> None:
     stage.title("3. A goal that leaves its paths")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
-    stage.tell("The commands pass, because the test they run was changed along with the code.")
+    stage.say("The commands pass, because the test they run was changed along with the code.")
     stage.change(goal)
     stage.flow("goal", "evaluate", goal, expected=3)
     status = stage.status(goal)
@@ -199,13 +201,13 @@ def _make_teller(out: Output) -> Callable[[str], None]:
     return tell
 
 
-def _closing_words(stage: Stage, folder: str | None) -> list[str]:
+def _closing_words(stage: Stage, folder: str | None, screen: Screen) -> list[str]:
     if stage.differences:
         lines = ["", "Not everything went as told:"]
         lines += [f"  {difference}" for difference in stage.differences]
     else:
         outcomes = ", ".join(f"{goal} is {status}" for goal, status in stage.goals.items())
-        lines = ["", f"Everything went as told: {outcomes}."]
+        lines = ["", *paragraph(f"Everything went as told: {outcomes}.", screen)]
     if folder:
         return [*lines, f"The files are kept in {folder}."]
     return [*lines, "The folder is removed; flow demo --keep keeps it to look around in."]

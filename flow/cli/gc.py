@@ -82,8 +82,8 @@ def _question(plan: RemovalPlan | ArchivePlan, document: Mapping[str, Any]) -> s
     size, runs = chain.size(document["bytes"]), counted(len(plan.runs), "run")
     if isinstance(plan, ArchivePlan):
         files = counted(document["files"], "file")
-        return f"put {files} ({size}) of {runs} into one archive each?"
-    return f"drop {counted(document['outputs'], 'output')} ({size}) of {runs} for good?"
+        return f"Put {files} ({size}) of {runs} into one archive each?"
+    return f"Drop {counted(document['outputs'], 'output')} ({size}) of {runs} for good?"
 
 
 COMMAND = CommandSpec(

@@ -132,7 +132,7 @@ def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRe
         level = _chosen(out, *render.ENFORCEMENT_QUESTION, LEVELS) or "warn"
         request = request._replace(enforcement=level, asked=True)
     if git_hook and not request.git_hook:
-        out.tell([render.PUSH_QUESTION])
+        out.tell([out.asking.paint("person", render.PUSH_QUESTION)])
         request = request._replace(git_hook=out.ask_or_leave() in ("y", "yes"))
     return request._replace(example=False)
 
@@ -141,7 +141,7 @@ def _chosen(
     out: Output, question: str, choices: tuple[str, ...], values: Sequence[_Choice]
 ) -> _Choice | None:
     """The value that a person chooses by its number or name; None for Enter."""
-    out.tell([question, *choices])
+    out.tell([out.asking.paint("person", line) for line in (question, *choices)])
     for _ in range(TRIES):
         answer = out.ask_or_leave()
         if not answer:

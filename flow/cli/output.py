@@ -116,7 +116,8 @@ class Output:
         return answer.strip().lower()
 
     def _typed_line(self, question: str) -> str:
-        self._write(sys.stderr, f"{visible(question)} ")
+        style = "person" if question != ">" else ""  # before a ">" the question stands above it
+        self._write(sys.stderr, f"{self.asking.paint(style, visible(question))} ")
         answer = sys.stdin.readline()
         if not answer.endswith("\n"):
             self._write(sys.stderr, "\n")

@@ -17,6 +17,8 @@ from flow.adapters.process.editor import run_in_foreground
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.tool import ToolResult, run_tool
 from flow.errors import GitError, OutsideError, in_file
+from flow.render.goal.standing import paragraph
+from flow.render.screen import Screen
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,14 +47,14 @@ class Stage:
         *,
         tell: Callable[[str], None],
         at_terminal: bool = False,
-        paint: Callable[[str, str], str] = lambda _, text: text,
+        screen: Screen | None = None,
     ) -> None:
         self.folder = folder
         self.project = os.path.join(folder, "project")
         self.tell = tell
         self.at_terminal = at_terminal
         """Whether Flow's commands have this terminal themselves: they colour, and can ask."""
-        self._paint = paint
+        self._screen = screen or Screen()
         self.confirmed_by: str | None = None
         self.steps: list[dict[str, Any]] = []
         self.goals: dict[str, str] = {}
@@ -82,18 +84,19 @@ class Stage:
                 f"the example cannot be copied: {error}",
                 "make room there, or set TMPDIR to another folder",
             ) from error
-        self.tell(f"A small project, with a home folder of its own: {self.project}")
+        self.tell("A small project, with a home folder of its own:")
+        self.tell(f"  {self.project}")
         self.git("init", "-q", "--template=")
         self.git("symbolic-ref", "HEAD", "refs/heads/main")
         self.commit("A program that counts words")
 
     def title(self, text: str) -> None:
         """A new chapter."""
-        self.tell("\n" + self._paint("bold", f"== {text} =="))
+        self.tell("\n" + self._screen.paint("bold", f"== {text} =="))
 
     def say(self, text: str) -> None:
-        """One sentence of the story."""
-        self.tell(f"\n{text}")
+        """Sentences of the story, apart from what a command printed."""
+        self.tell("\n" + "\n".join(paragraph(text, self._screen)))
 
     def flow(self, *arguments: str, expected: int = 0) -> None:
         """Run a Flow command as a user would type it, show what it says, check its exit status."""
@@ -105,13 +108,13 @@ class Stage:
             self._print_output(result.stdout)
             status = result.status
         if status:
-            self.tell(self._paint("dim", f"[exit {status}]"))
+            self.tell(self._screen.paint("dim", f"[exit {status}]"))
         self.steps.append({"command": shown, "exit_code": status, "told": expected})
         self.expect(status == expected, f"{shown}: exit {expected}, not {status}")
 
     def _typed(self, arguments: tuple[str, ...]) -> str:
         shown = _typed_command("flow", arguments)
-        self.tell("\n" + self._paint("bold", f"$ {shown}"))
+        self.tell("\n" + self._screen.paint("bold", f"$ {shown}"))
         return shown
 
     def _run_here(self, arguments: tuple[str, ...], *, asks: bool) -> int:
@@ -156,7 +159,7 @@ class Stage:
     def git(self, *arguments: str, shown: bool = False) -> None:
         """Run git in the project."""
         if shown:
-            self.tell("\n" + self._paint("bold", f"$ {_typed_command('git', arguments)}"))
+            self.tell("\n" + self._screen.paint("bold", f"$ {_typed_command('git', arguments)}"))
         # No hooks, templates or signatures of the user's: this is the demo's own repository.
         plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         result = run_tool(
@@ -210,7 +213,7 @@ class Stage:
         """Check the status of ``goal`` at the end of its chapter, and show it."""
         status = self.status(goal)["status"]
         self.goals[goal] = status
-        self.tell(f"{goal} is {status}.")
+        self.say(f"{goal} is {status}.")
         self.expect(status == expected, f"{goal} is {expected}, not {status}")
 
     def expect(self, as_told: bool, claim: str) -> bool:

@@ -65,8 +65,12 @@ def question_lines(question: ConfirmQuestion, screen: Screen, *, told: bool = Fa
             lines += _labelled(row, screen)
         lines += [f"{'':{LABEL}}{line}" for line in more_than(len(rows), rest, MOST_ROWS)]
         lines[first] = f"{label:<{LABEL}}{lines[first][LABEL:]}"
-    keys = "c confirm   d show the diff   r evaluate again   Enter leave it as it is"
-    asked = f"Confirm that {visible(question.goal_id)} is {question.to}?"
+    keys = "d show the diff   r evaluate again   Enter leave it as it is"
+    goal_id = visible(question.goal_id)
+    asked = f"The proposal is stale, so {goal_id} cannot be confirmed. Evaluate it again?"
+    if not question.moved:  # nobody is asked what cannot be done
+        keys = f"c confirm   {keys}"
+        asked = f"Confirm that {goal_id} is {question.to}?"
     return [*lines, "", screen.paint("person", asked), screen.paint("person", f"  {keys}")]
 
 

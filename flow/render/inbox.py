@@ -29,7 +29,9 @@ WIDE = 110
 """Least width, in columns, for a command at the end of its row; it must fit in full."""
 _LEAST_WHY = 24
 """Columns that a command at the end of the row leaves for the reason."""
-_LABEL = 16
+_LEAST_PLACE = 12
+"""Columns of a repository and branch, at least; a long name of a goal takes the others."""
+_LABEL = 18
 _NOTICE = 120
 """Characters of each line of a notification."""
 
@@ -90,6 +92,8 @@ def _section(name: Section, rows: Sequence[InboxItem], screen: Screen, *, whole:
         return []
     head = f"{screen.paint('bold', HEADS[name])}  {len(rows):,}"
     cells = [_cells(row, screen, whole=whole) for row in rows]
+    if screen.width is not None:
+        _cut_places(cells, screen.width, screen)
     inner = screen._replace(columns=screen.columns - 2 if screen.columns is not None else None)
     at_end = _fitting(cells, rows, inner)
     columns = [Column("goal"), Column("where"), Column("why", cut=True), Column("age", right=True)]
@@ -116,10 +120,15 @@ def _cells(row: InboxItem, screen: Screen, *, whole: bool) -> list[str | Styled]
         progress = f"{row.proved} of {row.required} proved, {turn}"
         why += f" ({progress})" if progress not in why else ""
     age = since(screen, row.since) if row.since else ""
-    where = place(row)
-    if screen.width is not None:  # a long branch name must not take the reasons' space
-        where = screen.cut(where, screen.width // 2)
-    return [visible(row.goal_id), where, why, Styled(age, "dim")]
+    return [visible(row.goal_id), place(row), why, Styled(age, "dim")]
+
+
+def _cut_places(cells: Sequence[list[str | Styled]], width: int, screen: Screen) -> None:
+    """Cut repository and branch: long names must not take the reasons' space."""
+    fixed = sum(max(measure(_text(cell[at])) for cell in cells) for at in (0, 3))
+    room = width - fixed - _LEAST_WHY - 8
+    for cell in cells:
+        cell[1] = screen.cut(_text(cell[1]), max(min(room, width // 2), _LEAST_PLACE))
 
 
 def _fitting(
@@ -144,12 +153,12 @@ def _text(cell: str | Styled) -> str:
 
 def _short(name: Section, rows: Sequence[InboxItem], screen: Screen) -> str:
     """A section on one line: the names of its goals."""
-    label = f"{HEADS[name]} {len(rows):,}"
+    label = f"{HEADS[name]}  {len(rows):,}"
     goals = ", ".join(visible(row.goal_id) for row in rows)
-    head = f"{screen.paint('bold', HEADS[name])} {len(rows):,}{' ' * max(_LABEL - len(label), 1)}"
+    head = f"{screen.paint('bold', HEADS[name])}  {len(rows):,}{' ' * max(_LABEL - len(label), 2)}"
     if screen.width is None:
         return head + goals
-    return head + screen.cut(goals, max(screen.width - max(_LABEL, len(label) + 1), 8))
+    return head + screen.cut(goals, max(screen.width - max(_LABEL, len(label) + 2), 8))
 
 
 def _broken(row: InboxItem) -> str:

@@ -91,13 +91,14 @@ class Column(NamedTuple):
 
     ``right`` aligns its cells to the right; those of the last column to the screen's edge. ``cut``
     lets it be cut if the row is too wide. A ``spare`` column is left out if it does not fit in
-    full.
+    full, a ``yields`` column if cutting the others is not enough.
     """
 
     head: str = ""
     right: bool = False
     cut: bool = False
     spare: bool = False
+    yields: bool = False
 
 
 class Screen(NamedTuple):
@@ -226,6 +227,9 @@ class Screen(NamedTuple):
         for at in shown:
             if columns[at].cut and excess() > 0:
                 widths[at] = max(widths[at] - excess(), 8)
+        for at in reversed(list(shown)):
+            if columns[at].yields and excess() > 0:
+                shown.remove(at)
         return shown
 
     def _line(

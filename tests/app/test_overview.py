@@ -58,7 +58,7 @@ def test_the_goal_that_is_meant(goals: list[Goal], branch: str | None, expected:
 
 @pytest.mark.parametrize("status", ["active", "blocked", "draft"])
 def test_several_open_goals_ask_for_a_name(status: str) -> None:
-    with pytest.raises(StateError, match="several goals belong to main: a, b") as caught:
+    with pytest.raises(StateError, match="several goals belong to branch main: a, b") as caught:
         overview.choose_goal([goal("a", status), goal("b", status)], "main")
     assert caught.value.to_dict()["key"] == "ID"
 
@@ -67,8 +67,8 @@ def test_several_open_goals_ask_for_a_name(status: str) -> None:
     ("goals", "branch", "label"),
     [
         ([], None, "this checkout"),
-        ([], "main", "main"),
-        ([goal("a", "active", "other")], "ma\x1bin", "ma\\x1bin"),
+        ([], "main", "branch main"),
+        ([goal("a", "active", "other")], "ma\x1bin", "branch ma\\x1bin"),
     ],
 )
 def test_no_goal_is_said(goals: list[Goal], branch: str | None, label: str) -> None:

@@ -138,6 +138,10 @@ def test_a_person_at_a_terminal_is_asked(tmp_path: Path, home: Path) -> None:
     )
     child.expect("Confirm that count-lines is achieved")
     assert "\x1b[32m" in str(child.before), "at a terminal it is in colour"
+    story = (
+        "\r\n\r\nA goal says what must be true, which commands prove it, and which files may\r\n"
+    )
+    assert f"{story}change.\r\n" in str(child.before), "broken at blanks"
     child.expect("\n> ")
     child.sendline("")
     child.expect(r"count-lines is active\.")

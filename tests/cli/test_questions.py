@@ -172,8 +172,9 @@ def test_yes_or_no(repo: GitRepo, name: str, answer: str, code: int) -> None:
     if name != "trust":
         assert scene.step(work, "trust", "record", "greet", "--yes").status == 0
     child = scene.at_terminal(work, YES_OR_NO[name])
-    child.expect(r"\? \[y/N\] ")
+    child.expect(r"\? \[y/N\](\x1b\[0m)? ")
     shown = child.before or ""
+    assert "\x1b[36m" in shown.splitlines()[-1]  # a person's turn
     if name == "trust":
         assert "very polite" in shown  # the difference comes first
     if name == "approve":
@@ -214,7 +215,7 @@ def test_rebase_lists_the_files_and_asks(repo: GitRepo) -> None:
     refused = scene.flow(work, "goal", "rebase", "greet", "--json")
     assert (refused.status, refused.json["error"]["code"]) == (4, "person_needed")
     child = scene.at_terminal(work, ["goal", "rebase", "greet"])
-    child.expect(r"\[y/N\] ")
+    child.expect(r"\[y/N\](\x1b\[0m)? ")
     assert "theirs.txt" in (child.before or "")
     child.sendline("y")
     assert ended(child)[0] == 0

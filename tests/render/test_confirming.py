@@ -20,7 +20,10 @@ def at_terminal(asked: ConfirmQuestion, columns: int = 80, **more: Any) -> list[
     """The lines without the question itself, below."""
     screen = Screen(columns, **more)
     lines = question_lines(asked, screen)
-    assert lines[-3:-1] == ["", f"Confirm that {asked.goal_id} is {asked.to}?"]
+    stale = f"The proposal is stale, so {asked.goal_id} cannot be confirmed. Evaluate it again?"
+    asks = stale if asked.moved else f"Confirm that {asked.goal_id} is {asked.to}?"
+    assert lines[-3:-1] == ["", asks]
+    assert ("c confirm" in lines[-1]) is not bool(asked.moved)
     return lines[:-3]
 
 
@@ -58,6 +61,13 @@ def test_what_always_stands() -> None:
         "trust          yours: as created, 2026-03-01, terminal",
     ]
     assert for_hook(question())[-1].startswith("This is an agent asking.")
+
+
+def test_a_persons_words_stand_in_their_quotes() -> None:
+    said = "approved by A. Reader, 2026-03-01T13:56:00Z, said from a pipe, “I read it”"
+    read = CriterionProof("AC2", "it is read", None, True, True, "person", said)
+    assert "“I read it”" in "\n".join(at_terminal(question(criteria=(read,))))
+    assert '"I read it"' in "\n".join(at_terminal(question(criteria=(read,)), unicode=False))
 
 
 def test_nothing_is_left_out_where_it_is_not_known() -> None:

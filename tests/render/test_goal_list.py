@@ -87,6 +87,22 @@ def test_no_row_is_wider_than_the_terminal_and_outcomes_stand_where_there_is_roo
     assert "strict-dates" in lines[1]
 
 
+@pytest.mark.parametrize("columns", [80, 110, 160])
+def test_a_long_name_of_a_goal_is_whole_and_wraps_no_row(columns: int) -> None:
+    name = "a-name-of-a-goal-that-is-rather-long-xx"
+    lines = goal_list_lines(document(goal(name), goal()), Screen(columns, now=NOW))
+    assert max(map(measure, lines)) < columns
+    assert name in lines[1]
+    assert (
+        lines[0].split()
+        == {
+            80: ["goal", "branch", "criteria", "turns", "state"],
+            110: ["goal", "branch", "criteria", "turns", "state", "age"],
+            160: ["goal", "branch", "criteria", "turns", "state", "outcome", "age"],
+        }[columns]
+    )
+
+
 def test_off_a_terminal_times_are_whole() -> None:
     [_, row] = goal_list_lines(document(goal()), Screen(now=NOW))
     assert row.endswith("what strict-dates is for  2026-11-20 14:16:00 UTC")

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from flow.core.drafting.questions import Notice, Question, Trial
 
 YES, EDIT, DRAFT, VIEW = ("y", "yes"), ("e", "edit"), ("d", "draft"), ("v", "view")
+LEAVE = ("", "n", "no", "q", "quit")
+"""Answers that end the conversation; what is none of a question's answers is asked for again, so
+that a slip of the finger loses nothing that was typed before."""
+NO_ANSWER = "that is no answer here"
 
 
 class Person(Protocol):
@@ -192,7 +196,7 @@ class _Criteria:
                     criterion["verification_command"] = criterion["text"]
                     return
                 if letter != "r" or not name.strip():
-                    raise InputError("that is no answer here", remedy="c, r RUBRIC, or Enter")
+                    raise InputError(NO_ANSWER, remedy="c, r RUBRIC, or Enter")
                 self._project.check_rubric(name.strip())
             except InputError as error:
                 self._person.tell(_refusal(error))
@@ -227,8 +231,10 @@ def _asked_to_write(person: Person, project: ProjectPort, file: str, text: str) 
             text = changed
         elif answer in (*YES, *DRAFT):
             return Drafted(text, as_draft=answer in DRAFT, edited=text != typed)
-        else:
+        elif answer in LEAVE:
             return None
+        else:
+            person.tell(Refused(NO_ANSWER, "y, e, d, v, or Enter"))
 
 
 def _edited(person: Person, project: ProjectPort, text: str) -> str | None:
@@ -248,8 +254,10 @@ def _edited(person: Person, project: ProjectPort, text: str) -> str | None:
         faults = project.faults(text)
         if not faults:
             return text
-        if person.ask(AskEditAgain(faults)).lower() not in ("", *EDIT, *YES):
-            return None
+        while (answer := person.ask(AskEditAgain(faults)).lower()) not in ("", *EDIT, *YES):
+            if answer in LEAVE:
+                return None
+            person.tell(Refused(NO_ANSWER, "Enter, or n"))
 
 
 def _refusal(error: FlowError) -> Refused:

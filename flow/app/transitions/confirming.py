@@ -179,7 +179,7 @@ def _proved_result(
         return "nothing", "nothing measured it" if outcome == "not_run" else outcome
     body = evidence.body
     if evidence.type == "human_approval":
-        note = f', "{body["note"]}"' if body.get("note") else ""
+        note = f", “{body['note']}”" if body.get("note") else ""
         return "person", f"approved by {_approver(evidence)}{note}"
     if evidence.type == "llm_judge_report":
         return "judge", _judged_result(criterion, body)

@@ -95,7 +95,7 @@ def _verify_bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
 
 def _forget_run(context: Context, run_id: str, args: argparse.Namespace, out: Output) -> int:
     out.need_yes(
-        f"forget the head kept of run {run_id}, so that what was cut is no longer told?",
+        f"Forget the head kept of run {run_id}, so that what was cut is no longer told?",
         yes=args.yes,
         how=f"flow evidence verify {run_id} --forget --yes",
     )

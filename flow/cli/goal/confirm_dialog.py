@@ -29,7 +29,8 @@ def ask_person(
 ) -> tuple[str, ConfirmQuestion]:
     """(a person's answer, the question), after they were shown all that matters for it.
 
-    ``told``: an evaluation's rows stand above. Raises :class:`StateError` without a proposal.
+    ``told``: an evaluation's rows stand above. Raises :class:`StateError` without a proposal, and
+    for a yes to one that the question says is stale.
     """
     while True:
         question = live_question(context, goal_id)
@@ -38,6 +39,8 @@ def ask_person(
         out.forget_typed()
         out.tell(["", *question_lines(question, out.asking, told=told)])
         answer = out.ask(">")
+        if answer in CONFIRM and question.moved:
+            raise _stale(question)
         if answer not in _DIFF:
             return answer, question
         show_in_pager(confirm_question.diff(context, goal_id), context.environ)
@@ -72,14 +75,19 @@ def unnamed_proposal(context: Context, goal_id: str) -> StateError:
     if question is None:
         return _nothing_proposed(context, goal_id)
     if question.moved:
-        return at_key("--proposal").stale(
-            f"the proposal for goal {visible(goal_id)} is stale: {'; '.join(question.moved)}",
-            f"evaluate again: flow goal evaluate {goal_id}",
-        )
+        return _stale(question)
     return at_key("--proposal").wrong_state(
         "off a terminal the proposal must be named",
         f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
         code="usage",
+    )
+
+
+def _stale(question: ConfirmQuestion) -> StateError:
+    goal_id = question.goal_id
+    return at_key("--proposal").stale(
+        f"the proposal for goal {visible(goal_id)} is stale: {'; '.join(question.moved)}",
+        f"evaluate again: flow goal evaluate {goal_id}",
     )
 
 

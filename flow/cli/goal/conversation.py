@@ -16,7 +16,7 @@ from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
 from flow.adapters.verification.trial import run_alone
-from flow.app.drafting.conversation import EDIT, Drafted, converse
+from flow.app.drafting.conversation import EDIT, LEAVE, NO_ANSWER, Drafted, converse
 from flow.app.ports import Check
 from flow.core import layout
 from flow.core.boundary.globs import Globs
@@ -69,11 +69,12 @@ def mended(
     out.error(error)
     out.forget_typed()
     out.tell([out.asking.paint("person", f"Nothing is written yet.  e edit it{here}   Enter no")])
-    answer = out.ask(">")
-    if answer in ("h", "here") and outside:
-        return text, "HEAD"
-    if answer not in EDIT:
-        raise _nothing_written()
+    while (answer := out.ask(">")) not in EDIT:
+        if answer in ("h", "here") and outside:
+            return text, "HEAD"
+        if answer in LEAVE:
+            raise _nothing_written()
+        out.say(f"  {NO_ANSWER}: {'e, h,' if outside else 'e,'} or Enter")
     try:
         left = edited_by_hand(text, "goal.yaml", context.environ)
     except FlowError as fault:

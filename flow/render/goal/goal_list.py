@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 WIDE = 110
 """Least width of a terminal, in columns, for showing outcomes."""
+ID = 24
+"""Characters of a goal's id that fit beside an outcome there."""
 MARKS = 12
 """Criteria with a mark each, at most; more are counted."""
 OUTCOME = 100
@@ -28,16 +30,17 @@ def goal_list_lines(document: Document, screen: Screen) -> list[str]:
     goals = document["goals"]
     if not goals:
         return []
-    with_outcome = screen.columns is None or screen.columns >= WIDE
+    longer = max(max(len(goal["goal_id"]) for goal in goals[:PATHS]) - ID, 0)
+    with_outcome = screen.columns is None or screen.columns >= WIDE + longer
     columns = [
         Column(),
         Column("goal"),
         Column("branch", cut=not with_outcome),
-        Column("criteria"),
-        Column("turns", right=True),
+        Column("criteria", yields=True),
+        Column("turns", right=True, yields=True),
         Column("state"),
         *([Column("outcome", cut=True)] if with_outcome else []),
-        Column("age", right=True),
+        Column("age", right=True, yields=True),
     ]
     rows = [_row(goal, screen, with_outcome=with_outcome) for goal in goals[:PATHS]]
     lines = screen.table(columns, rows, heads=True)

@@ -246,6 +246,8 @@ def test_a_masked_command_is_taken_with_a_note() -> None:
         (("",), (), None),
         (("n",), (), None),
         (("q",), (), None),
+        (("maybe", "y"), (), Drafted("the text", False, False)),
+        (("e", "ee", "", "y"), ("bad", "mine"), Drafted("mine", False, True)),
         (("y",), (), Drafted("the text", False, False)),
         (("YES",), (), Drafted("the text", False, False)),
         (("d",), (), Drafted("the text", True, False)),
@@ -269,3 +271,5 @@ def test_nothing_is_written_without_a_yes(
     assert (WholeFile("the text") in person.said) == ("v" in answers)
     assert (AskEditAgain(["line 1: no"]) in person.said) == ("bad" in edits)
     assert (FAILS in str(person.said)) == (FAILS in edits)
+    slipped = [said.why for said in person.said if isinstance(said, Refused) and said.remedy]
+    assert slipped == ["that is no answer here"] * bool({"maybe", "ee"} & set(answers))

@@ -134,7 +134,7 @@ def test_with_json_it_is_one_document_either_way(work: GitRepo) -> None:
 def test_at_a_terminal_it_asks(work: GitRepo, answer: str, code: int) -> None:
     work.write("../new.yaml", WEAKER)
     child = at_terminal(work, ["goal", "amend", "greet", "--file", "../new.yaml"])
-    child.expect(r"Change the contract of goal greet\? \[y/N\] ")
+    child.expect(r"Change the contract of goal greet\? \[y/N\](\x1b\[0m)? ")
     assert "true || grep" in (child.before or "")
     child.sendline(answer)
     assert ended(child)[0] == code

@@ -108,7 +108,7 @@ def test_each_is_shown_with_what_it_means(
 
 def test_at_a_terminal_it_asks_and_shows_the_difference(work: GitRepo) -> None:
     child = at_terminal(work, ["goal", "amend", "--allow", "docs/**"])
-    child.expect(r"Change the contract of goal greet\? \[y/N\] ")
+    child.expect(r"Change the contract of goal greet\? \[y/N\](\x1b\[0m)? ")
     assert "opens more" in (child.before or "")
     assert "\x1b[32m+ docs/**" in (child.before or "")
     child.sendline("y")

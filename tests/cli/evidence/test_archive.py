@@ -112,7 +112,7 @@ def test_the_question_and_the_dry_run(repo: GitRepo, run: Path) -> None:
     assert scene.flow(repo, *ARCHIVE, "--keep", "1").stdout == "nothing to archive\n"
     assert inside(run) == all_files
     child = scene.at_terminal(repo, list(ARCHIVE))
-    child.expect("put 4 files .* of 1 run into one archive each\\? \\[y/N\\]")
+    child.expect("Put 4 files .* of 1 run into one archive each\\? \\[y/N\\]")
     child.sendline("y")
     child.expect_exact("archived 4 files")
     assert scene.ended(child)[0] == 0

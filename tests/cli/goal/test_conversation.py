@@ -200,6 +200,8 @@ def test_what_was_said_is_not_lost_where_it_cannot_be_written(
     answer(child, "says :: grep -q please src/greet.txt", "", "y")
     child.expect("already changed paths outside its own: docs.txt")
     child.expect(re.escape("e edit it   h count changes from here on (--base HEAD)   Enter no"))
+    answer(child, "what")
+    child.expect_exact("that is no answer here: e, h, or Enter")
     answer(child, {"here": "h", "edit": "e", "leave": ""}[mend])
     status, end = ended(child)
     if mend == "leave":

@@ -231,7 +231,7 @@ def test_nobody_can_be_asked_off_a_terminal(work: GitRepo) -> None:
 @pytest.mark.parametrize("answer", ["y", "", "n"])
 def test_at_a_terminal_it_is_shown_and_asked_for(work: GitRepo, answer: str) -> None:
     child = at_terminal(work, (*GOAL, *OWN), NO_COLOR="1")
-    child.expect(r"\[y/N\] ")
+    child.expect(r"\[y/N\](\x1b\[0m)? ")
     shown = child.before or ""
     assert "touch ../ran && true" in shown
     assert "*.pem" in shown

@@ -104,7 +104,7 @@ def test_a_goal_of_another_branch_is_not_meant(repo: GitRepo) -> None:
         done = scene.flow(repo, "goal", command, *ACTS.get(command, []))
 
         assert done.status == 2, command
-        assert "no goal belongs to elsewhere" in done.stderr, command
+        assert "no goal belongs to branch elsewhere" in done.stderr, command
         assert scene.goal_file(repo) == before, command
 
 

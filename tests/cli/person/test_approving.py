@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.app.transitions.confirming import live_question
+from flow.wiring.context import Context
 from tests.support import scene
 from tests.support.scene import ended, flow, step
 
@@ -63,6 +65,9 @@ def test_the_proposal_follows_and_nothing_runs_again(work: GitRepo) -> None:
     assert status(work)["turns_evaluated"] == 2
     verdict = flow(work, "verdict", "show", "greet", "--json").json
     assert verdict["proposed_transition"]["proposal_id"] == live["proposal_id"]
+    asked = live_question(Context(str(work.path)), "greet")
+    assert asked is not None
+    assert asked.criteria[1].result.endswith(", “I read it, twice”")
     assert [row.get("reused", False) for row in verdict["criterion_results"]] == [True, False]
     assert flow(work, *confirm.split()[1:]).status == 0
     assert scene.status(work) == "achieved"

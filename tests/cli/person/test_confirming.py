@@ -469,3 +469,17 @@ def test_a_command_that_is_evaluated_approves_nothing(repo: GitRepo) -> None:
     flow(repo, "goal", "evaluate", "greet", "--json")
     assert "Boss" not in flow(repo, "goal", "status", "greet").stdout
     assert flow(repo, *approve.split()).status == 0
+
+
+def test_a_stale_proposal_is_not_offered_and_a_yes_costs_no_note(work: GitRepo) -> None:
+    cheat(work)
+    evaluate(work)
+    work.write("src/a.py", "2\n")
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100, NO_COLOR="1")
+    child.expect_exact("The proposal is stale, so strict cannot be confirmed. Evaluate it again?")
+    child.expect_exact("  d show the diff   r evaluate again   Enter leave it as it is")
+    assert "c confirm" not in child.before
+    child.sendline("c")
+    code, said = ended(child)
+    assert (code, "is stale: the files were changed" in said) == (2, True), said
+    assert "A note for the record" not in said
