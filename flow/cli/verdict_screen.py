@@ -35,8 +35,9 @@ def verdict_lines(
     out: Output,
     *,
     closed: str = "",
+    asked: bool = False,
 ) -> list[str]:
-    """The lines of a verdict, as ``args`` asks for them."""
+    """The lines of a verdict, as ``args`` asks for them; ``asked``: a question follows them."""
     named = args.ID is not None or out.screen.columns is None or getattr(args, "all", False)
     return drawing.verdict(
         document,
@@ -44,6 +45,7 @@ def verdict_lines(
         details,
         closed=closed,
         named=named,
+        asked=asked and out.screen.columns is not None,
         output=getattr(args, "output", "failed"),
     )
 

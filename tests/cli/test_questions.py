@@ -23,6 +23,7 @@ def test_confirm_closes_the_goal(work: GitRepo, answer: str) -> None:
     scene.meet(work)
     child = scene.at_terminal(work, ["goal", "evaluate", "greet"])
     child.expect(ASKED)
+    assert "next " not in (child.before or "")  # the question is the next step
     assert scene.status(work) == "active"
     child.sendline(answer)
     child.expect(NOTE)

@@ -155,9 +155,10 @@ def create_goal(
     if ready.base_commit is not None:
         event["base_commit"] = ready.base_commit
     tools.write(final, run_id, baseline, artifact, event, trust)
-    warnings = [*parsed.warnings, *lint_goal(ready, tools.about_commands(ready))]
+    about = tools.about_commands(ready)
+    warnings = [*parsed.warnings, *lint_goal(ready, about)]
     if known:
-        warnings += () if as_draft else already_green(ready, tools.run_checks)
+        warnings += () if as_draft else already_green(ready, tools.run_checks, about)
     elif not as_draft and not tools.trusted(goal.id):
         unread = tools.unread and unread_contract(goal.id, tools.unread)
         warnings.append(unread or not_trusted(goal.id))
@@ -186,14 +187,20 @@ def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:
 
 
 def already_green(
-    goal: Goal, run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
+    goal: Goal,
+    run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]],
+    told: Sequence[str] = (),
 ) -> list[str]:
     """A warning for each command that passes before any work was done.
 
     Only commands that look and change nothing are run for it, a few seconds each; ``flow goal
-    baseline`` runs them all.
+    baseline`` runs them all. Left out is a command about which the warnings in ``told`` say already
+    that its exit status shows nothing.
     """
-    looking = [c for c in goal.criteria if harmless(c.verification_command or "")]
+    known = {warning.partition(":")[0] for warning in told}
+    looking = [
+        c for c in goal.criteria if harmless(c.verification_command or "") and c.id not in known
+    ]
     checks = [Check(c.id, c.verification_command or "", c.cwd or "", LOOK_SECONDS) for c in looking]
     try:
         results = run_checks(checks)

@@ -175,7 +175,8 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         runs = progress.runs if isinstance(progress, DryRuns) else {}
         details = details_of(context, document, args, out, seconds, runs)
         out.tell(judged_lines(document, details))
-        out.result(document, verdict_lines(document, details, args, out))
+        asked = args.confirm or (out.can_ask and not args.no_input)
+        out.result(document, verdict_lines(document, details, args, out, asked=asked))
         out.warn(warnings)
         if _wants_judge(verdict, args) and (judge := _offered_judge(out)):
             refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results}

@@ -40,15 +40,17 @@ def verdict(
     *,
     closed: str = "",
     named: bool = True,
+    asked: bool = False,
     output: Shown = "failed",
 ) -> list[str]:
     """The verdict's lines, from the document that ``last-verdict.json`` holds, or a part of it.
 
     ``closed`` is the goal's later terminal status, or empty: with one, nothing is left to confirm.
-    ``named``: the commands contain the goal's id. ``output`` selects the criteria whose output is
+    ``named``: the commands contain the goal's id; ``asked``: the question whether to confirm
+    follows, so no step leads to it. ``output`` selects the criteria whose output is
     shown.
     """
-    sheet = VerdictSheet(document, screen, details, closed, named)
+    sheet = VerdictSheet(document, screen, details, closed, named, asked)
     top = [_head(sheet), *_handed_in(sheet)]
     return lines_of(top, _table(sheet), explanations(sheet, output), outside(sheet), foot(sheet))
 

@@ -78,7 +78,7 @@ def begin_of_command(text: str) -> int:
 def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     """(label, step) with the labels ``next``, ``or``, ``more``; a step ends with its command."""
     document, proposed = sheet.document, sheet.document.get("proposed_transition")
-    if sheet.closed:
+    if sheet.closed or (proposed and sheet.asked):
         return
     if proposed:
         line = f"flow goal confirm{sheet.name}"

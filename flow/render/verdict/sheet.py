@@ -23,7 +23,7 @@ class VerdictSheet(NamedTuple):
     """A verdict's document, the record's facts about it, and the screen that shows it.
 
     ``closed`` is the goal's later terminal status, or empty; ``named``: the commands contain the
-    goal's id.
+    goal's id; ``asked``: the question whether to confirm follows on the screen.
     """
 
     document: Mapping[str, Any]
@@ -31,6 +31,7 @@ class VerdictSheet(NamedTuple):
     details: VerdictDetails
     closed: str = ""
     named: bool = True
+    asked: bool = False
 
     @property
     def goal_id(self) -> str:
