@@ -8,8 +8,10 @@ achieved (``doctor``: findings); 2 wrong call, bad input, wrong state, stale pro
 from __future__ import annotations
 
 import os
+import sys
 
 from flow.adapters.fs.crash import report
+from flow.adapters.process.speaker import is_terminal
 from flow.cli.output import Output, prepare_streams
 from flow.cli.parsing import CommandSpec, command_of, meanings, usage_error
 from flow.errors import FlowError, InputError, Interrupted
@@ -65,6 +67,8 @@ def _guarded(words: Sequence[str], out: Output) -> int:
         return out.error(error)
     except KeyboardInterrupt:
         ctrl_c.ignore()  # it may have come instead of the one above
+        if is_terminal(sys.stderr):
+            out.prompt("\n")  # the terminal has put ^C behind a question, or into a line
         return out.error(Interrupted("interrupted"))
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
         return out.error(report(error, os.environ))

@@ -14,6 +14,7 @@ from flow.core.text import display
 from flow.errors import PersonNeeded
 from flow.render import records
 from flow.render.contract_change import contract_change
+from flow.render.text import local_times
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
@@ -88,9 +89,10 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
         "was_trusted": trusted,
     }
     if trusted:
+        told = local_times(display.visible(reason), out.screen)
         out.result(
             document,
-            [f"{out.screen.mark('proved')} {display.visible(name)} is trusted already: {reason}"],
+            [f"{out.screen.mark('proved')} {display.visible(name)} is trusted already: {told}"],
         )
         return 0
     head = "what differs in its contract from what you trusted last (all, if nothing was)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 
 from flow.core.decision.explain import in_words
@@ -22,7 +21,7 @@ from flow.render.confirming import (
 )
 from flow.render.contract_change import CLASS_WORDS, difference_rows
 from flow.render.screen import Column, Screen, Styled
-from flow.render.text import steps_of
+from flow.render.text import local_times, step_line, steps_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ LABEL = 15
 NEXT = 6
 """Columns of the label before the next command, if there is no other label."""
 WIDEST = 120
-_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _GROUNDS: Mapping[str, str] = {
     "flow goal create": "as created",
     "flow goal activate": "as activated",
@@ -110,7 +108,7 @@ def _undecided(text: str) -> Styled:
 def _proved_row(row: CriterionProof, screen: Screen, *, told: bool) -> str:
     if told and row.by == "command":
         return f"{row.id}  {visible(clip(row.command or 'no command', SHORT))}"
-    return _local_times(proved_row(row), screen)
+    return local_times(proved_row(row), screen)
 
 
 def _contract_rows(steps: Sequence[ContractStep], screen: Screen) -> Iterable[Row]:
@@ -160,7 +158,7 @@ def _proof_cells(
     notes = (
         CHANGE_WORDS[file.kind],
         f"in {keys}" if keys else "",
-        f"approved by {_local_times(visible(given), screen)}" if given else "",
+        f"approved by {local_times(visible(given), screen)}" if given else "",
     )
     return visible(clip(file.path, TEXT)), counts, ", ".join(filter(None, notes))
 
@@ -174,11 +172,6 @@ def _trust_row(trust: TrustGround, screen: Screen) -> Row:
     place = visible(trust.said_from) or "from where is not on record"
     ground = _GROUNDS.get(trust.how) or visible(trust.how)
     return f"{who}: {ground}, {screen.at(trust.at)}, {place}"
-
-
-def _local_times(text: str, screen: Screen) -> str:
-    """``text`` with its moments in the screen's form."""
-    return _STAMP.sub(lambda stamp: screen.at(stamp[0]), text)
 
 
 def _labelled(row: Row, screen: Screen) -> list[str]:
@@ -241,4 +234,4 @@ def approved_lines(document: Mapping[str, Any], screen: Screen) -> list[str]:
     else:
         lines += screen.wrapped("  not yet", visible(in_words(document["not_proposed"])))
     steps = steps_of(visible(document["next"]))
-    return [*lines, *(screen.labelled(label, step, "person", width=NEXT) for label, step in steps)]
+    return [*lines, *(step_line(screen, label, step, NEXT) for label, step in steps)]

@@ -6,6 +6,7 @@ from flow.core.drafting import questions as said
 from flow.core.text.display import names, visible
 from flow.render.columns import wrap
 from flow.render.screen import Screen, measure, took
+from flow.render.text import step_line
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def created(document: Mapping[str, Any], screen: Screen) -> list[str]:
     tail = f", base {base}" if base and not draft else ""
     return [
         f"{mark} {name} is {state}{where}{tail}.",
-        screen.labelled("next", document["next"], width=6),
+        step_line(screen, "next", document["next"], 6),
     ]
 
 

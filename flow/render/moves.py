@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip, visible
+from flow.render.text import step_line
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,5 +23,5 @@ def moved_lines(
     if words:
         lines.append(f"  {screen.quote(clip(words, WORDS))}")
     if next_step:
-        lines.append(screen.labelled("next", visible(next_step), "person", width=LABEL))
+        lines.append(step_line(screen, "next", visible(next_step), LABEL))
     return lines

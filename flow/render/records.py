@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from flow.core.text.display import clip, names, visible
 from flow.errors import ALL, FEW, PATHS, cut_list, more_than
-from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of
+from flow.render.screen import LABEL, MEANING, Column, Screen, Styled, lines_of, mark_of
 from flow.render.text import (
     FIELDS,
     NARROW,
     WIDTH,
+    local_times,
     newest_rows,
     outline,
     show,
+    step_line,
     text_lines,
     why_stale,
 )
@@ -61,7 +63,7 @@ def _evidence_row(row: Document, screen: Screen, *, beside_stale: bool) -> list[
     reasons = row.get("why_stale", ())
     stale = why_stale(reasons) if set(reasons) - {"unstamped"} else ""
     note = f"stale: {stale}" if stale else why_stale(reasons) * beside_stale
-    result = show(row["outcome"])
+    result = show(row["outcome"]) if row["outcome"] else ""
     if row["exit_code"] is not None:
         result = f"exit {show(row['exit_code'])}"
     meaning = "undecided" if stale else MEANING.get(str(row["outcome"]), "unasked")
@@ -121,9 +123,9 @@ def trust_check(document: Document, next_step: str, screen: Screen) -> list[str]
     word = "is trusted" if trusted else "is not trusted"
     head = screen.head("proved" if trusted else "undecided", str(document["goal"]), word)
     return lines_of(
-        [f"{head}: {show(document['why'])}"],
+        [f"{head}: {local_times(show(document['why']), screen)}"],
         [
             screen.labelled("contract", show(document["digest"])),
-            *([] if trusted else [screen.labelled("next", next_step, "person")]),
+            *([] if trusted else [step_line(screen, "next", next_step, LABEL)]),
         ],
     )

@@ -8,11 +8,13 @@ from __future__ import annotations
 from flow.core.evidence.freshness import WORDS
 from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
-from flow.startup import json
+from flow.startup import json, re
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from flow.render.screen import Screen
 
     Paint = Callable[[str, str], str]
     Document = Mapping[str, Any]
@@ -23,6 +25,9 @@ NARROW = 100
 """Characters of a line of an artifact."""
 FIELDS = 16
 """Lines of one artifact."""
+_STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+_GROUPS = ("goal", "trust", "evidence")
+"""Groups of the commands that are the next step of a goal."""
 
 
 def show(value: object) -> str:
@@ -40,6 +45,34 @@ def steps_of(text: str) -> list[tuple[str, str]]:
     """(``next``, the step), and each other one after ``or``; every one ends with its command."""
     first, *others = text.split("; or ")
     return [("next", first), *(("or", other) for other in others)]
+
+
+def step_line(screen: Screen, label: str, text: str, width: int) -> str:
+    """A step after its label: the command coloured, since that is what a person types; never cut.
+
+    The label ``or`` is dim: the first step is the rule.
+    """
+    at = begin_of_command(text)
+    shown = screen.paint("dim", label) if label == "or" else label
+    line = f"{screen.plain(text[:at])}{screen.paint('person', text[at:])}"
+    return f"{shown}{' ' * (width - len(label))} {line}"
+
+
+def begin_of_command(text: str) -> int:
+    """The index of the first Flow command in a text; the text's length if there is none."""
+    at = text.find("flow ")
+    while at >= 0:
+        group, _, rest = text[at + len("flow ") :].partition(" ")
+        behind_a_letter = at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")
+        if group in _GROUPS and "a" <= rest[:1] <= "z" and not behind_a_letter:
+            return at
+        at = text.find("flow ", at + 1)
+    return len(text)
+
+
+def local_times(text: str, screen: Screen) -> str:
+    """``text`` with its moments in the screen's form."""
+    return re.sub(_STAMP, lambda stamp: screen.at(stamp[0]), text)
 
 
 def why_stale(reasons: Sequence[str]) -> str:

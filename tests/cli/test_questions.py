@@ -78,6 +78,7 @@ def test_an_interrupt_at_the_question_confirms_nothing(work: GitRepo) -> None:
     code, said = ended(child)
     assert (code, scene.status(work)) == (130, "active")
     assert "Traceback" not in said
+    assert said.splitlines()[-1] == "flow: interrupted"
 
 
 def test_not_asked(work: GitRepo) -> None:

@@ -40,6 +40,10 @@ def test_evidence_is_a_row_each_with_its_mark_and_the_newest_last() -> None:
     assert "exit 1" in lines[2]
     assert "stale: " in lines[3]
     assert lines[-1] == "newest     flow evidence show evidence-ac1-eval-3 --run-id r-1"
+    unmeasured = {"run_id": "r-1", "evidence": [evidence(1, outcome=None, exit_code=None)]}
+    row = records.evidence_list(unmeasured, PIPE)[2]
+    assert row.split()[0] == "○"
+    assert "-" not in row.split()  # empty is empty
 
 
 def test_no_evidence() -> None:
@@ -119,6 +123,9 @@ def test_trust() -> None:
     ]
     trusted = records.trust_check({**document, "trusted": True}, "flow trust record g", PIPE)
     assert (trusted[0], len(trusted)) == ("✓ g  is trusted: it changed", 3)
+    why = {**document, "trusted": True, "why": "since 2026-11-18T11:00:00Z (flow goal create)"}
+    line = records.trust_check(why, "", ASCII)[0]
+    assert line == "+ g  is trusted: since 18 Nov (flow goal create)"
 
 
 JOURNAL: dict[str, Any] = {

@@ -453,3 +453,13 @@ def test_a_blocked_goal_says_why_once_and_in_words(outside: list[str], because: 
     )
     assert [line for line in lines if line.startswith("because")] == [because] * bool(because)
     assert not any("path_boundary" in line for line in lines)
+
+
+def test_of_a_step_the_command_alone_has_a_persons_colour() -> None:
+    step = "remove a; or what only the base brought: flow goal rebase g; or flow goal amend g"
+    lines = status_lines(document(proposal=None, next=step), Screen(80, colour=True, now=NOW))
+    assert lines[-3:] == [
+        "next   remove a",
+        "\x1b[2mor\x1b[0m     what only the base brought: \x1b[36mflow goal rebase g\x1b[0m",
+        "\x1b[2mor\x1b[0m     \x1b[36mflow goal amend g\x1b[0m",
+    ]

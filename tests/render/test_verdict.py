@@ -11,7 +11,7 @@ from flow.core.boundary.rules import Violation
 from flow.core.decision.details import OutputTail, RowDetails, VerdictDetails
 from flow.core.decision.outside import outside_advice
 from flow.render.screen import Screen
-from flow.render.verdict import next_step
+from flow.render.text import begin_of_command
 from flow.render.verdict.criterion_row import row_meaning, row_result
 from flow.render.verdict.drawing import verdict
 
@@ -471,4 +471,4 @@ COMMAND = re.compile(r"\bflow (?:goal|trust|evidence) [a-z]")
 def test_a_command_in_a_step_begins_where_it_is_one(before: str, group: str, rest: str) -> None:
     text = f"{before}flow {group}{rest}"
     found = COMMAND.search(text)
-    assert next_step.begin_of_command(text) == (found.start() if found else len(text))
+    assert begin_of_command(text) == (found.start() if found else len(text))

@@ -260,7 +260,7 @@ def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) ->
             f"to see the difference and trust it: flow trust record {goal_id}; "
             f"changes on the record: flow goal amend {goal_id} --edit"
         )
-    return "", f"trusted at {show(newest.at)} ({show(newest.how)})"
+    return "", f"since {show(newest.at)} ({show(newest.how)})"
 
 
 class TrustNow:

@@ -17,6 +17,8 @@ from flow.core.text import display
 from flow.core.text.shell_quote import shell_option
 from flow.errors import ALL, InputError, cut_list
 from flow.render.contract_change import contract_change
+from flow.render.moves import LABEL
+from flow.render.text import step_line
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.amending import Amending
 from flow.wiring.context import Context
@@ -165,8 +167,8 @@ def _show_amended(plan: AmendmentPlan, document: dict[str, object], out: Output)
         {**document, "amended": True, "starts_anew": anew, "next": next_step},
         [
             f"{screen.mark('contract')} {plan.goal.id} is amended: {_counted(plan)}",
-            *([screen.labelled("anew", display.names(anew))] if anew else []),
-            screen.labelled("next", next_step),
+            *([screen.labelled("anew", display.names(anew), width=LABEL)] if anew else []),
+            step_line(screen, "next", next_step, LABEL),
         ],
     )
     out.warn(plan.warnings)

@@ -244,7 +244,7 @@ def outside_hint(goal_id: str, boundary: BoundaryReport) -> str:
     groups = (("remove", new), ("put back", other))
     steps = ", ".join(f"{verb} {names(paths, 5)}" for verb, paths in groups if paths)
     if any(file.committed for file in advice.files):
-        steps += f"; what only the base branch brought: flow goal rebase {goal_id}"
+        steps += f"; or what only the base branch brought: flow goal rebase {goal_id}"
     if advice.not_opened and advice.amend:
         steps += f"; {names(advice.not_opened, 3)} cannot be allowed by a path"
     whole = ", with whole folders" if advice.folders else ""

@@ -7,7 +7,7 @@ from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing, who_when, words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of, took
-from flow.render.text import open_first, show, steps_of, why_stale
+from flow.render.text import open_first, show, step_line, steps_of, why_stale
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def sent_words(sent: Document, screen: Screen) -> str:
 
 def _next_lines(step: str, screen: Screen) -> list[str]:
     """The step, and below it the other one, if there is one: each ends with its command."""
-    return [screen.labelled(label, text, "person", width=6) for label, text in steps_of(step)]
+    return [step_line(screen, label, text, 6) for label, text in steps_of(step)]
 
 
 def _next(document: Document) -> str:

@@ -12,7 +12,8 @@ from flow.render.goal.standing import criterion_meaning
 from flow.render.page.frame import TEXT, command, mark, moment
 from flow.render.page.html import Markup, join, tag
 from flow.render.screen import Screen
-from flow.render.verdict.next_step import begin_of_command, next_steps
+from flow.render.text import begin_of_command
+from flow.render.verdict.next_step import next_steps
 from flow.render.verdict.sheet import VerdictSheet
 from flow.startup.typing import TYPE_CHECKING
 

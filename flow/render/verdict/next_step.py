@@ -8,7 +8,7 @@ from flow.core.layout import HOOK_FILES
 from flow.core.text.display import clip, counted, names
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
-from flow.render.text import show, steps_of
+from flow.render.text import local_times, show, step_line, steps_of
 from flow.render.verdict.why import is_explained
 from flow.startup import re
 from flow.startup.json import items_of, object_of, rows_of
@@ -24,7 +24,6 @@ _LABEL = 6
 """Least width of the labels, in columns."""
 _REFUSED = 60
 """Characters of the reason that no path allows a file."""
-_GROUPS = ("goal", "trust", "evidence")
 
 
 def foot(sheet: VerdictSheet) -> list[str]:
@@ -33,11 +32,12 @@ def foot(sheet: VerdictSheet) -> list[str]:
     width = max([_LABEL, *(len(label) for label, _ in (*facts, *steps))])
     lines = []
     for label, text in facts:
-        wrapped = sheet.screen.wrapped(label, sheet.screen.plain(text), width=width)
+        told = text if sheet.screen.columns is None else local_times(text, sheet.screen)
+        wrapped = sheet.screen.wrapped(label, sheet.screen.plain(told), width=width)
         if label == "warning":
             wrapped[0] = sheet.screen.paint("undecided", label) + wrapped[0][len(label) :]
         lines += wrapped
-    return [*lines, *(_step_line(sheet, label, text, width) for label, text in steps)]
+    return [*lines, *(step_line(sheet.screen, label, text, width) for label, text in steps)]
 
 
 def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
@@ -53,26 +53,6 @@ def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
         yield "since", f"the goal is {sheet.closed}"
     elif sheet.document.get("do") and sheet.screen.columns is None:  # an agent acts on this word
         yield "do", show(sheet.document["do"])
-
-
-def _step_line(sheet: VerdictSheet, label: str, text: str, width: int) -> str:
-    """A step with its command coloured and never cut."""
-    at = begin_of_command(text)
-    shown = sheet.screen.paint("dim", label) if label == "or" else label
-    line = f"{sheet.screen.plain(text[:at])}{sheet.person(text[at:])}"
-    return f"{shown}{' ' * (width - len(label))} {line}"
-
-
-def begin_of_command(text: str) -> int:
-    """The index of the first Flow command in a text; the text's length if there is none."""
-    at = text.find("flow ")
-    while at >= 0:
-        group, _, rest = text[at + len("flow ") :].partition(" ")
-        behind_a_letter = at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")
-        if group in _GROUPS and "a" <= rest[:1] <= "z" and not behind_a_letter:
-            return at
-        at = text.find("flow ", at + 1)
-    return len(text)
 
 
 def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:

@@ -532,7 +532,7 @@ def test_a_digest_that_is_none_is_refused(place: Place, digest: str) -> None:
     ("steps", "open_to_all", "allowed", "said"),
     [
         ([], False, False, "nobody here has trusted goal g"),
-        (["record 1"], False, True, "trusted at"),
+        (["record 1"], False, True, "since 2"),
         (["record 2"], False, False, "has changed since it was trusted"),
         (["record 1", "revoke"], False, False, "was revoked"),
         ([], True, True, "executeVerificationCommands"),

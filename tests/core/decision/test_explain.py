@@ -96,7 +96,7 @@ INSIDE = BoundaryReport("inside", (), (), (), (), ())
 VIOLATED = INSIDE._replace(
     status="outside", violations=(Violation("a\x1b", "why"), Violation("b", "why"))
 )
-REBASE = "what only the base branch brought: flow goal rebase g"
+REBASE = "or what only the base branch brought: flow goal rebase g"
 COMMITTED = INSIDE._replace(status="outside", violations=(Violation("c", "why", True),))
 UNKNOWN = INSIDE._replace(status="inconclusive", problems=("p1", "p2", "p3", "p4"))
 GUARDED = INSIDE._replace(guards_changed=("hooks/x", "hooks/y"))
