@@ -12,7 +12,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from flow.adapters.contracts import check
-from flow.adapters.contracts.text import one_line
+from flow.adapters.contracts.text import MISSING, one_line
 from flow.core.text.near import nearest, nearest_or_all
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -240,7 +240,7 @@ def _missing(path: Path, schema: Mapping[str, Any], root: Mapping[str, Any]) -> 
         remedy = f"add it: one of {', '.join(inner['enum'])}"
     else:
         remedy = "add it"
-    return path, "is missing", remedy, None
+    return path, MISSING, remedy, None
 
 
 def _example(schema: Mapping[str, Any]) -> str:

@@ -19,6 +19,9 @@ LARGEST = 1 << 53
 MOST_FAULTS = 1000
 """Most faults of each kind that are listed of one file: a flood of them must not take minutes."""
 
+MISSING = "is missing"
+"""The message about a required key that a document lacks."""
+
 _SIMPLE = r"[A-Za-z_][A-Za-z0-9_-]*"
 
 

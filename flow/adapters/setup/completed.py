@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from flow.adapters.contracts import formats
+from flow.adapters.contracts.text import MISSING
 from flow.adapters.setup.defaults_file import with_defaults
 from flow.core.amendment.requested import requested_edits
 from flow.core.drafting.completing import HEAD, completion
 from flow.errors import ContractError, FlowError
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
     from flow.core.drafting.completing import Completion, OwnFields
     from flow.core.drafting.defaults import GoalDefaults
     from flow.core.goal.model import Goal
+
+
+_OWN = (
+    r"apiVersion|kind|metadata\.created_at|(?:scope|lifecycle)(?:\.\w+)?"
+    r"|objective\.acceptance_criteria\[\d+\]\.(?:id|status)"
+)
+"""The keys that :func:`completion` adds to a text that can be read."""
 
 
 class HandedIn(NamedTuple):
@@ -54,12 +63,20 @@ def _completed(
             added = completion(document, own(), taken)
             whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
         except FlowError:
-            raise error from None  # its own faults say more
+            raise _only_a_persons(error) from None  # its own faults say more
         if whole == text:
             raise
     read = _read_whole(whole, file)
     told = (f"{file}: {warning}" for warning in added.warnings)
     return read._replace(warnings=(*told, *read.warnings))
+
+
+def _only_a_persons(error: ContractError) -> ContractError:
+    """The faults without those that Flow's own fields would have mended."""
+    faults = [
+        f for f in error.faults if f.message != MISSING or not re.fullmatch(_OWN, f.key or "")
+    ]
+    return ContractError(faults) if faults else error
 
 
 def _with_head(text: str, added: Completion, file: str) -> str:

@@ -234,9 +234,16 @@ def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     warnings += denied_all_the_same(goal)
     fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if fuzzy and goal.evaluator_type == "deterministic":
+        them = "it" if len(fuzzy) == 1 else "them"
         warnings.append(
-            f"{display.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
-            f"so only an approval can"
+            f"{display.names(fuzzy)}: no command proves {them} and evaluator.type is "
+            "deterministic, so only an approval can"
+        )
+    misread = [c.id for c in goal.criteria if c.fuzzy and " :: " in c.text]
+    if misread:
+        warnings.append(
+            f"{display.names(misread)}: ' :: ' is part of the text, so what follows it is no "
+            f"command (flow goal amend {goal.id} --criterion '{misread[0]}: text :: command')"
         )
     bare = [c.id for c in goal.criteria if c.id in fuzzy and _is_bare_debate(c)]
     if bare and goal.evaluator_type != "deterministic":

@@ -238,6 +238,15 @@ def test_a_criterion_nobody_can_prove_is_asked_about(
     assert all(line.startswith("AC2: ") for line in found)
 
 
+def test_a_command_that_became_a_fuzzy_text_is_asked_about() -> None:
+    rows = [criterion("AC1", None, text="ready :: make"), criterion("AC2", None, text="a::b")]
+    goal = World(goal_document(*rows, kind="hybrid")).goal("issue-4").goal
+    (warning,) = create.lint_goal(goal, [])
+    assert warning.startswith("AC1: ' :: ' is part of the text, so what follows it is no command")
+    many = World(goal_document(*rows, kind="deterministic")).goal("issue-4").goal
+    assert create.lint_goal(many, [])[0].startswith("AC1, AC2: no command proves them and ")
+
+
 # --- rebase ---------------------------------------------------------------------------------------
 
 

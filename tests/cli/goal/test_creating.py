@@ -100,6 +100,20 @@ def test_what_flow_cannot_know_is_asked_for_and_nothing_else(work: GitRepo) -> N
     assert not (work.path / ".flow/goals/greet.goal.yaml").exists()
 
 
+def test_a_key_that_is_there_twice_hides_nothing_and_asks_for_nothing_of_flows(
+    work: GitRepo,
+) -> None:
+    text = LEAST.replace("  type: hybrid", "  type: hybrid\n  type: hybrid\n  jobs: x")
+    work.write("goal.yaml", text.replace("  outcome: the greeting is polite\n", ""))
+    done = flow(work, "goal", "create", "--file", "goal.yaml", "--json")
+    assert done.status == 2
+    message = json.dumps(done.json)
+    for fault in ("given twice", "objective.outcome", "evaluator.jobs"):
+        assert fault in message, message
+    for written in ("created_at", "apiVersion", "lifecycle", "branch", "status"):
+        assert written not in message, written
+
+
 @pytest.mark.parametrize(
     "text",
     ["{", "[]", "- a\n", "metadata: {id: greet}\nmetadata: {id: greet}\n", "x", "", "\t"],
