@@ -23,7 +23,7 @@ from flow.cli.parser import Parser
 from flow.cli.parsing import goal_argument, yes_argument
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.stop.pause import CLEARED, PERSON
-from flow.core.text.display import counted
+from flow.core.text.display import counted, visible
 from flow.core.text.shell_quote import shell_option
 from flow.errors import FlowError, PersonNeeded
 from flow.render.confirm_screen import approved_lines
@@ -177,8 +177,8 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
         out.say(approved, *files)
     if approved and not word.note.strip():
         word = _word_with_note(context, args, out)
-    if approved and word.note.strip():
-        out.say(f"  {word.by} says: {word.note}")
+    elif approved and not args.yes:  # what was typed just now stands above
+        out.tell([f"  {visible(word.by)}: {out.asking.quote(word.note)}"])
     if approved:
         out.need_yes(
             f"Approve {args.AC} of goal {goal.id}?",

@@ -79,6 +79,7 @@ def test_at_a_terminal_the_note_is_asked_for_and_the_next_line_asks(work: GitRep
     child.expect_exact("On what grounds?")
     child.sendline("It reads Well")
     child.expect(r"\[y/N\]")
+    assert child.before.count("It reads Well") == 1, "what was just typed is not said again"
     child.sendline("y")
     code, said = ended(child)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said).replace("\r", "")
@@ -87,6 +88,16 @@ def test_at_a_terminal_the_note_is_asked_for_and_the_next_line_asks(work: GitRep
     assert "nothing was run again" in plain
     assert plain.endswith("next   flow goal confirm greet\n")
     assert all(len(line) < 80 for line in plain.splitlines())
+
+
+def test_a_note_of_the_command_line_stands_in_its_quotes_above_the_question(work: GitRepo) -> None:
+    child = scene.at_terminal(work, ["goal", "approve", "AC2", "--note", "Read it"], columns=80)
+    child.expect_exact("  A Tester: “Read it”\r\n")
+    child.expect(r"\[y/N\]")
+    child.sendline("n")
+    assert ended(child)[0] == 4
+    done = approve(work)
+    assert "I read it, twice" not in done.stderr, "with --yes the result says it"
 
 
 def hook_changes(repo: GitRepo, text: str) -> None:
