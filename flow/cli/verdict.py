@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 from flow.adapters.ledger.verdicts import read_verdict, record_verdict
 from flow.cli.goal.which import run_arguments, run_of_goal
 from flow.cli.parsing import CommandSpec
 from flow.cli.verdict_screen import details_of, verdict_lines
+from flow.core import layout
 from flow.core.decision.details import NO_DETAILS
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL
@@ -45,8 +48,9 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     run_id, goal_id = run_of_goal(goals, args.run_id, args.ID, "flow verdict show")
     document = goals.records.accepted_verdict(run_id)
     if document is None:
+        there = os.path.lexists(os.path.join(context.top, layout.verdict_file(run_id)))
         raise at_key("run", run_id).not_found(
-            f"run {run_id} has no readable verdict",
+            f"run {run_id} has no {'readable verdict' if there else 'verdict yet'}",
             f"evaluate the goal: flow goal evaluate {goal_id or 'ID'}",
         )
     newest = goals.records.newest_turn(run_id, str(document.get("goal_id")))

@@ -251,3 +251,8 @@ def test_pause_resume_activate(work: GitRepo) -> None:
     assert (started.status, started.json["status"]) == (0, "active")
     assert started.json["base_commit"]
     assert scene.flow(work, "trust", "check", "later").status == 0
+
+
+def test_a_goal_that_was_never_evaluated_has_no_verdict_yet(work: GitRepo) -> None:
+    done = scene.flow(work, "verdict", "show")
+    assert (done.status, "has no verdict yet (evaluate the goal: " in done.stderr) == (2, True)

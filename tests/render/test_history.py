@@ -125,7 +125,8 @@ def test_a_line_for_each_turn_and_each_act_with_peoples_words() -> None:
         (event("rebased", by="sam"), "±  sam moved the base"),
         (event("claimed", session="s1"), "   session s1 works on it"),
         (event("forgotten"), "   forgotten by the Stop hook"),
-        (event("baseline"), "   its commands ran on the base commit"),
+        (event("claimed"), "   the session that stops next works on it"),
+        (event("baseline", ran=["AC1"]), "   its commands ran on the base commit"),
         (event("new-kind", reason="why"), "   new-kind: why"),
         (event("stop", turn=5, verdict="blocked", answer="continue"), "⊘  turn 5   blocked"),
         (turn(1, "achieved", ""), "✓  turn 1   proved"),
@@ -134,6 +135,14 @@ def test_a_line_for_each_turn_and_each_act_with_peoples_words() -> None:
 )
 def test_each_kind_in_words(told: dict[str, Any], line: str) -> None:
     assert shown(told)[2].removeprefix("09:06  ").removeprefix("09:08  ").startswith(line)
+
+
+def test_an_activation_is_one_line_without_words_that_nobody_said() -> None:
+    started = event("baseline", baseline_sha256="a" * 64)
+    moved = event("transition", to="active", by="sam", reason="activated", **{"from": "draft"})
+    lines = shown(started, moved)
+    assert [line for line in lines if "base commit" in line or "“" in line] == []
+    assert len([line for line in lines if "sam activated it" in line]) == 1
 
 
 def test_several_days_have_heads_and_off_a_terminal_times_are_whole() -> None:

@@ -16,6 +16,7 @@ from flow.core.drafting.defaults import not_trusted
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import NonTerminal, check_move
 from flow.core.stop.pause import (
+    ACTIVATED,
     AGENT,
     PAUSED_STATUS,
     PERSON,
@@ -117,7 +118,7 @@ def activate(
     baseline = pin(goal)
     context.write_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
-    move = status_move(goal, run_id, "active", "activated", {"by": context.who}, scope)
+    move = status_move(goal, run_id, "active", ACTIVATED, {"by": context.who}, scope)
     context.ledger.move(goal.id, run_id, loaded.seen, move)
     trust(goal.pinned_at(baseline.base_commit), "flow goal activate")
     return context.records.goal(goal.id)

@@ -30,7 +30,9 @@ CLEARED = f"cleared by {PERSON}"
 """Reason of a goal that was cancelled without one."""
 STOP_HOOK = "the Stop hook"
 """Name recorded as ``by`` for a goal whose loop was stuck: no person was asked."""
-REASONS_OF_NOBODY = (f"{RESUMED_BY}{PERSON}", f"{RESUMED_BY}{AGENT}", CLEARED)
+ACTIVATED = "activated"
+"""Reason of a draft that became active."""
+REASONS_OF_NOBODY = (f"{RESUMED_BY}{PERSON}", f"{RESUMED_BY}{AGENT}", CLEARED, ACTIVATED)
 """Reasons that Flow writes for a move without a reason; no person said them, so none is quoted."""
 
 

@@ -105,7 +105,7 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
     place: dict[object, int] = {}
     for event in events:
         kind = str(event.get("type"))
-        if kind in _LEFT_OUT or _is_implied(event):
+        if kind in _LEFT_OUT or _is_implied(event) or _is_start_alone(event):
             continue
         turn = event.get("turn") if has_turn(event) else None
         if kind == "stop" and turn in place:
@@ -125,6 +125,11 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
 def _is_implied(event: Event) -> bool:
     """Whether an evaluation, an approval, a pause or a closing made the goal active by the way."""
     return event.get("type") == "transition" and str(event.get("reason")).startswith(_IMPLIED)
+
+
+def _is_start_alone(event: Event) -> bool:
+    """Whether it only says that the state at the start was recorded: no command ran on the base."""
+    return event.get("type") == "baseline" and "ran" not in event
 
 
 def _turn(event: Event) -> Entry:
@@ -227,6 +232,12 @@ def _rebased(event: Event) -> Entry:
     return _entry(event, "contract", f"{_actor(event)} moved the base", event.get("reason"))
 
 
+def _claimed(event: Event) -> Entry:
+    session = event.get("session")
+    whose = f"session {show(session)}" if session else "the session that stops next"
+    return _entry(event, "", f"{whose} works on it")
+
+
 def _other(event: Event) -> Entry:
     reason = f": {show(event['reason'])}" if event.get("reason") else ""
     return _entry(event, "", f"{show(event.get('type'))}{reason}")
@@ -241,7 +252,7 @@ _TELL: Mapping[str, Callable[[Event], Entry]] = {
     "protected-approved": _approved,
     "confirmed": _confirmed,
     "rebased": _rebased,
-    "claimed": lambda event: _entry(event, "", f"session {show(event.get('session'))} works on it"),
+    "claimed": _claimed,
     "forgotten": lambda event: _entry(event, "", "forgotten by the Stop hook"),
     "baseline": lambda event: _entry(event, "", "its commands ran on the base commit"),
 }
