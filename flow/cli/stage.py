@@ -131,6 +131,7 @@ class Stage:
         """
         if self.at_terminal:
             self.confirmed_by = "person"
+            self.say("Now you are asked, as you are in your own project. Any answer will do here.")
             shown = self._typed(("goal", "confirm", goal))
             status = self._run_here(("goal", "confirm", goal), asks=True)
             self.steps.append({"command": shown, "exit_code": status, "told": 0})

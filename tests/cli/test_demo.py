@@ -136,12 +136,14 @@ def test_a_person_at_a_terminal_is_asked(tmp_path: Path, home: Path) -> None:
         encoding="utf-8",
         timeout=120,
     )
+    child.expect("Now you are asked, as you are in your own project")
+    told = str(child.before)
     child.expect("Confirm that count-lines is achieved")
-    assert "\x1b[32m" in str(child.before), "at a terminal it is in colour"
+    assert "\x1b[32m" in told, "at a terminal it is in colour"
     story = (
         "\r\n\r\nA goal says what must be true, which commands prove it, and which files may\r\n"
     )
-    assert f"{story}change.\r\n" in str(child.before), "broken at blanks"
+    assert f"{story}change.\r\n" in told, "broken at blanks"
     child.expect("\n> ")
     child.sendline("")
     child.expect(r"count-lines is active\.")
