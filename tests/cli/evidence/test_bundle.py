@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from flow.adapters.exchange import dsse
 from flow.adapters.exchange.bundle_file import check_bundle
 from flow.app.exchange.bundle import BundleReport
 from flow.core.chain.entries import canonical, following
@@ -674,7 +675,6 @@ def test_any_byte_of_what_is_signed_is_found_when_it_is_another(signed: Set) -> 
 
     What changes no payload (a blank, the hint at the key) may pass.
     """
-    from flow.adapters.exchange import dsse
 
     def read(line: bytes) -> list[tuple[str, bytes]]:
         return [(one.payload_type, one.payload) for one in dsse.read_bundle(line, "b")]
@@ -700,3 +700,17 @@ def test_any_byte_of_what_is_signed_is_found_when_it_is_another(signed: Set) -> 
                 assert any(f"line {number}" in what for what in found), (round, found)
                 tried += 1
     assert tried > 8
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b"{", "b: line 2, column 2: not a JSON document: "),
+        (b'{"a": 1, "a": 2}', "b: line 2: a: is given twice"),
+        (b"[]", "b: line 2: is no DSSE envelope"),
+    ],
+)
+def test_a_fault_in_a_line_has_that_lines_place_once(line: bytes, told: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        dsse.read_bundle(b"\n" + line + b"\n", "b")
+    assert str(caught.value.faults[0]).startswith(told)
