@@ -263,4 +263,7 @@ def _unproved(criterion: ReportedCriterion) -> Iterator[tuple[object, ...]]:
         str(newest.row.get("reason") or "") if newest is not None and meaning == "undecided" else ""
     )
     told = f"{words}. {clip(reason, 160)}" if reason and reason not in words else words
+    kind = reason.partition(": ")[0]
+    if kind and (words == kind or words.startswith(f"{kind}:")):  # the reason says it, and why
+        told = clip(reason, 160)
     yield criterion.id, label, link(place, told), f".{aside}"

@@ -58,14 +58,15 @@ def failures(report: GoalReport) -> Markup | None:
     if not rows:
         return None
     space = _OutputSpace(OPEN_TAILS)
-    failed = any(criterion_meaning(c.now) == "failed" for c in rows)
+    kinds = {criterion_meaning(c.now) for c in rows}
+    words = [word for word in ("failed", "undecided") if word in kinds]
     optional = ", not required" if not any(c.required for c in rows) else ""
     note = f"{len(rows)} criteri{'on' if len(rows) == 1 else 'a'}{optional}"
     shown = [_open(criterion, space) for criterion in rows[:PATHS]]
     more = more_than(len(rows), f"flow verdict show {report.goal_id}")
     if more:
         shown.append(tag("p", more[0], class_="q s"))
-    return section("failed", "Failed" if failed else "Undecided", note, *shown)
+    return section("failed", " and ".join(words).capitalize(), note, *shown)
 
 
 def _only_stale(criterion: ReportedCriterion) -> bool:

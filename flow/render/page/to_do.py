@@ -6,7 +6,7 @@ from flow.core.chain.closing_record import PLACES
 from flow.core.decision.details import VerdictDetails
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.pause import Pause
-from flow.core.text.display import clip, names
+from flow.core.text.display import clip, some_names
 from flow.core.text.shell_quote import shell_argument
 from flow.render.goal.standing import criterion_meaning
 from flow.render.page.frame import TEXT, command, mark, moment
@@ -100,12 +100,14 @@ def _box(kind: str, title: str, line: str, *below: object) -> Markup:
 
 
 def _work_words(report: GoalReport) -> str:
-    open_ids = [
-        c.id for c in report.criteria if c.required and criterion_meaning(c.now) != "proved"
-    ]
+    """Which criteria to work on: those that failed, else the undecided ones, else all open ones."""
+    needed = [(c.id, criterion_meaning(c.now)) for c in report.criteria if c.required]
+    groups = (("failed",), ("undecided",), ("failed", "undecided", "unasked"))
+    found = ([name for name, meaning in needed if meaning in group] for group in groups)
+    open_ids = next(filter(None, found), [])
     if not report.turns:
         return "Nothing was run yet"
-    return f"Work on {names(open_ids, 3)}, then" if open_ids else "Next"
+    return f"Work on {some_names(open_ids, 5)}, then" if open_ids else "Next"
 
 
 def _last_stop(report: GoalReport) -> Markup | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flow.core.decision.details import RowDetails
 from flow.core.report import RecordChain
 from flow.core.stop.pause import Pause
 from flow.render.page.goal import goal_page
@@ -55,6 +56,23 @@ def test_every_part_of_the_record_is_on_the_page() -> None:
     assert "is a rendering of the record at head" in words_of(text)
     assert "54:7c1fa90b34d2" in text
     assert "“" in STYLE  # around what people said
+
+
+def test_undecided_criteria_are_called_so_and_what_failed_is_worked_on_first() -> None:
+    told = report(5, 2, "plain")
+    one = told.criteria[0]
+    masked = {"outcome": "inconclusive", "status": "evidence_collected", "exit_code": 0}
+    row = {**one.results[-1].row, **masked, "reason": "masked: `make` may fail unseen"}
+    now = {**one.now, "status": "evidence_collected"}
+    newest = one.results[-1]._replace(row=row, details=RowDetails())
+    undecided = one._replace(now=now, results=(*one.results[:-1], newest))
+    words = words_of(goal_page(told._replace(criteria=(undecided, *told.criteria[1:]))))
+    assert "undecided: masked: `make` may fail unseen ." in words
+    assert "Failed and undecided 2 criteria" in words
+    assert "Work on AC3, then" in words
+    alone = told._replace(criteria=(undecided, told.criteria[1]))
+    assert "Undecided 1 criterion" in words_of(goal_page(alone))
+    assert "Work on AC1, then" in words_of(goal_page(alone))
 
 
 def test_no_text_becomes_markup_and_no_control_character_gets_through() -> None:
