@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 24
+REVISION = 25
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
@@ -141,6 +141,12 @@ class Attributor:
         reading = self.reading(check.command)
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
+        if reading.first_only:
+            from flow.adapters.attribution.idle_runs import read_first_only
+
+            first = read_first_only(self._top, check, reading.first_only)
+            if first is not None:
+                return first
         data = trace.output
         no_work = self._no_work(check, reading, data)
         if no_work is not None:

@@ -12,6 +12,7 @@ from flow.adapters.fs import files
 from flow.core.attribution.absent import passed_by_failing
 from flow.core.attribution.attribute import lines_of
 from flow.core.attribution.echoed import is_shell_text, script_lines, shell_script
+from flow.core.attribution.first_files import why_first_only
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
 from flow.core.attribution.idle_checkers import checkers, is_checked, nothing_left
 from flow.core.attribution.makefiles import (
@@ -63,6 +64,21 @@ def failed_run(
     unknown = unknown or any(words[0] in _SETS_PATH for words in reading.commands)
     plain = [name for name in programs if "/" not in name and not unknown]
     return passed_by_failing(reading, lines_of(output), missing(plain, top, path))
+
+
+def read_first_only(
+    top: str, check: Check, programs: Sequence[Sequence[str]]
+) -> Attribution | None:
+    """The masked exit of a program that got several files and read the first of them alone.
+
+    ``programs`` are its name and patterns of the files, as the shell expands them.
+    """
+    for program, *patterns in programs:
+        start = glob.escape(os.path.join(top, check.cwd))
+        number = sum(len(glob.glob(os.path.join(start, pattern))) for pattern in patterns)
+        if number > 1:
+            return Attribution("masked", why_first_only(program, number), "", None, None, "command")
+    return None
 
 
 def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> Attribution | None:

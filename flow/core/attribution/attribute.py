@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from flow.core.attribution.echoed import echoed_runner
+from flow.core.attribution.first_files import first_only, why_first_only
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.idle_checkers import GREP, asks_only, checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
@@ -46,8 +47,10 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     runners = [runner for runner in map(started, (*programs, *inner)) if runner.name]
     kinds = dict.fromkeys(runner.form for runner in runners)
     perhaps = next((runner.name for runner in runners if starts_if_there(runner)), "")
+    first = list(first_only((*programs, *inner)))
+    certain = next((why_first_only(found.program) for found in first if found.certain), "")
     return CommandReading(
-        exit_analysis.masked_exit,
+        exit_analysis.masked_exit or certain,
         _single_runner(node, programs),
         known,
         tuple(dict.fromkeys((*_named_files(known), *_written_files(node))))[:MOST_FILES],
@@ -62,6 +65,7 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         and _may_check_nothing(checkers(known), text),
         exit_analysis.unheard,
         exit_analysis.must_fail,
+        tuple((found.program, *found.files) for found in first if not found.certain),
     )
 
 

@@ -50,6 +50,8 @@ class CommandReading(NamedTuple):
     """Programs in substitutions that can fail while it exits 0: ``test -z "$(find src)"``."""
     must_fail: tuple[str, ...] = ()
     """Programs that have to fail for it to exit 0: ``! rg word src``."""
+    first_only: tuple[tuple[str, ...], ...] = ()
+    """Programs that read the first of their files alone, each with patterns of these files."""
 
     def to_document(self) -> dict[str, Any]:
         """The reading as a cache stores it."""
@@ -73,6 +75,7 @@ class CommandReading(NamedTuple):
             bool(document["only_checkers"]),
             tuple(map(str, document["unheard"])),
             tuple(map(str, document["must_fail"])),
+            tuple(tuple(map(str, words)) for words in document["first_only"]),
         )
 
 

@@ -381,6 +381,32 @@ def test_words_of_a_checker_that_are_no_folders(tmp_path: Path) -> None:
     outcomes(tmp_path, ELSEWHERE)
 
 
+FIRST_ONLY = {
+    "bash -n sh/*.sh": "inconclusive",
+    "cd sh && timeout 60 sh -n [ab].sh": "inconclusive",
+    "bash sh/*.sh": "inconclusive",
+    "bash -n sh/a.sh sh/b.sh": "inconclusive",
+    "printf '%s ' sh/a.sh sh/b.sh | xargs bash -n": "inconclusive",
+    f"{sys.executable} py/*.py": "inconclusive",
+    "bash -n sh/a*.sh": "passed",
+    "bash sh/a.sh sh/*.sh": "passed",
+    'for f in sh/a*.sh; do bash -n "$f" || exit 1; done': "passed",
+    "printf '%s ' sh/a.sh | xargs -n1 bash -n": "passed",
+    f"{sys.executable} -m compileall -q sh py/*.py": "passed",
+}
+"""Commands whose first file is in order, and each other one is not."""
+
+
+def test_a_program_that_reads_only_the_first_of_its_files(tmp_path: Path) -> None:
+    """HAZARD I160"""
+    for name, text in {"sh/a.sh": "", "sh/b.sh": "if", "py/a.py": "", "py/b.py": "0/0"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"{text}\n")
+    results = outcomes(tmp_path, FIRST_ONLY)
+    why = "masked: `bash -n` reads only the first of the 2 files that it gets, "
+    assert results[0].reason.startswith(why)
+
+
 PASSED_BY_FAILING = [
     "test -z \"$(find nowhere -name '*.py')\"",
     '[ -z "$(program-nosuch --list)" ]',

@@ -56,6 +56,7 @@ MASKED = {
     "another shell": "bash -c 'grep -q please src/greet.txt | cat'",
     "set +e": "set -e; set +e; grep -q please src/greet.txt; echo done",
     "a runner's status": f"{PY} -B -m pytest src/passes.py; ls src",
+    "the first file alone": "bash -n src/hide.sh src/broken.sh",
 }
 
 
@@ -73,6 +74,7 @@ def work(repo: GitRepo) -> GitRepo:
     repo.write("src/unrun.py", "import pytest\n@pytest.mark.xfail(run=False)\ndef test_a(): pass\n")
     repo.write("src/fails.py", PASSES.replace("pass", "self.fail()"))
     repo.write("src/hide.sh", f"{PYTEST} -q src/fails.py\necho done\n")
+    repo.write("src/broken.sh", "if\n")
     repo.write("src/report", '<testsuite tests="1"><testcase><skipped/></testcase></testsuite>\n')
     repo.write("src/gradlew", "echo '> Task :test NO-SOURCE'\n")
     repo.write("src/Makefile", "test:\n\tfalse\n")
