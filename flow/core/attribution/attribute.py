@@ -14,7 +14,12 @@ from flow.core.attribution.first_files import first_only, why_first_only
 from flow.core.attribution.idle_builds import idle_gradle, idle_make
 from flow.core.attribution.idle_checkers import GREP, asks_only, checkers, idle_checker
 from flow.core.attribution.reading import WINDOW, Attribution, CommandReading, Summary
-from flow.core.attribution.report_readers import BEGINNINGS, ONE_REPORT, READERS
+from flow.core.attribution.report_readers import (
+    BEGINNINGS,
+    ONE_REPORT,
+    READERS,
+    pytest_exit,
+)
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
 from flow.core.masked_exit.programs import ASIDE
 from flow.core.masked_exit.rules import exits, nested_commands
@@ -280,7 +285,7 @@ def vacuous(
         if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
             return _nothing_ran(own) if own else _unseen_attribution(kind)
     if any(summary.ran for _, summary in by_source):
-        return _cut_short(reading, lines, by_source) if whole else None
+        return _cut_short(reading, lines, by_source, whole=whole)
     programs = [words for words in reading.commands if words[0] not in ASIDE]
     idle = idle_make(programs, lines)
     if idle is None and whole:
@@ -302,13 +307,23 @@ def vacuous(
 
 
 def _cut_short(
-    reading: CommandReading, lines: Sequence[str], by_source: Sequence[tuple[str, Summary]]
+    reading: CommandReading,
+    lines: Sequence[str],
+    by_source: Sequence[tuple[str, Summary]],
+    *,
+    whole: bool,
 ) -> Attribution | None:
-    """Reason that one of several runs of a runner ended before its report; None if all have one.
+    """Reason that a run of a runner was ended before its last test, or before its report.
 
-    Code under test can end a runner with 0. ``lines`` must be all the output.
+    Code under test can end a runner with 0. Reports are only missed if ``lines`` are all the
+    output.
     """
-    if reading.single in ONE_REPORT:  # a test of a runner may show that one's words
+    one_report = reading.single in ONE_REPORT  # a test of a runner may show that one's words
+    ended = pytest_exit(lines, one_report=one_report)
+    if ended:
+        why = f"pytest was ended before its last test ({ended.strip('! ')[:100]})"
+        return Attribution("vacuous", why, "pytest", None, None, "output")
+    if one_report or not whole:
         return None
     for name in (*BEGINNINGS, *ONE_REPORT - BEGINNINGS.keys()):
         beginning = BEGINNINGS.get(name, "")

@@ -9,6 +9,7 @@ that proves nothing: no reading of the output can detect that.
 from __future__ import annotations
 
 import json
+import re
 
 from flow.core.attribution.languages import blocks, ctest, number_of, one_line, tap
 from flow.core.attribution.reading import Summary
@@ -113,6 +114,26 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
         skipped = _sum_of(counts, _PYTEST_NOT)
         if ran or skipped:
             yield Summary("pytest", ran, skipped, quote, _sum_of(counts, _PYTEST_FAILED))
+
+
+_PYTEST_EXIT = re.compile(r"!+ _pytest\.outcomes\.Exit: .*")
+
+
+def pytest_exit(lines: Sequence[str], *, one_report: bool) -> str:
+    """The line below a report of pytest by which ``pytest.exit`` ended the run; empty without one.
+
+    With ``returncode=0``, the exit status is that of a pass, and the tests that passed before are
+    counted. Of ``one_report``, the lines above it may be those of a test.
+    """
+    ended = ""
+    reported = False
+    for line in lines:
+        if next(_pytest_counts([line]), None) is not None:
+            reported = True
+            ended = "" if one_report else ended
+        elif reported and _PYTEST_EXIT.match(line):
+            ended = ended or line
+    return ended
 
 
 def _pytest_none(quote: str) -> Iterator[Summary]:

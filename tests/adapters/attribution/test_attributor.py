@@ -527,6 +527,17 @@ def test_one_of_several_runs_that_ended_before_its_report(tmp_path: Path) -> Non
     ]
 
 
+def test_a_run_that_code_under_test_ended_by_pytest_exit(tmp_path: Path) -> None:
+    """HAZARD I161: its tests are counted that passed before, and its exit status is 0."""
+    ends = f"import pytest\n{PASS}def test_b():\n    pytest.exit('done', returncode=0)\n"
+    (tmp_path / "test_ends.py").write_text(f"{ends}def test_c():\n    assert 0\n")
+    (tmp_path / "test_pass.py").write_text(PASS)
+    options = f"{PY} pytest -p no:cacheprovider"
+    commands = (f"{options} -q test_ends.py && {options} test_pass.py", f"{options} test_ends.py")
+    why = "vacuous: pytest was ended before its last test (_pytest.outcomes.Exit: done)"
+    assert [said(result) for result in run(tmp_path, *commands)] == [("inconclusive", why)] * 2
+
+
 def test_a_file_of_perl_that_skips_all_of_it(tmp_path: Path) -> None:
     (tmp_path / "skip.t").write_text('print "1..0 # SKIP no module\\n";')
     (tmp_path / "pass.t").write_text('print "1..1 # one\\nok 1\\n";')

@@ -369,6 +369,17 @@ def test_a_forged_report_before_the_runners_own_is_passed_over(runner: str) -> N
     assert vacuous(CommandReading(), lines_of(passed + skipped), whole=True) is None
 
 
+def test_an_early_end_of_pytest_counts_below_its_own_report_only() -> None:
+    """A test of pytest itself prints the same line before the report of its runner."""
+    passed, ended = "1 passed in 0.01s", "!!!! _pytest.outcomes.Exit: done !!!!"
+    single, several = CommandReading(single="pytest"), CommandReading()
+    for whole in (True, False):
+        assert vacuous(single, [passed, "", ended], whole=whole) is not None
+        assert vacuous(several, [passed, ended, passed], whole=whole) is not None
+        assert vacuous(single, [passed, ended, passed], whole=whole) is None
+        assert vacuous(several, [ended, passed], whole=whole) is None
+
+
 def test_a_later_run_that_skips_everything_does_not_undo_the_first() -> None:
     output = read("pytest", "two-runs-second-skipped")[1]
     assert vacuous(CommandReading(), lines_of(output), whole=True) is None
