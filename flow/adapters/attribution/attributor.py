@@ -38,6 +38,7 @@ REVISION = 25
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
+_MAY_RUN_NOTHING = ("make", "--if-present", "doctest")
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""
 
@@ -212,7 +213,8 @@ class Attributor:
 
     def _no_work(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
         """Why a run is no pass that checked nothing, or could not do its work."""
-        looked = b" pass " in data or "make" in check.command or reading.only_checkers
+        asks = any(word in check.command for word in _MAY_RUN_NOTHING)
+        looked = b" pass " in data or asks or reading.only_checkers
         if not (looked or reading.unheard or reading.must_fail):
             return None
         from flow.adapters.attribution import idle_runs

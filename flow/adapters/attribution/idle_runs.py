@@ -23,7 +23,8 @@ from flow.core.attribution.makefiles import (
 )
 from flow.core.attribution.node_files import files_as_tests, holds_no_test, registers_tests
 from flow.core.attribution.reading import Attribution
-from flow.core.masked_exit.runner_words import package_script
+from flow.core.masked_exit.programs import CANNOT_FAIL
+from flow.core.masked_exit.runner_words import doctest_files, package_script, script_if_present
 from flow.core.text.display import joined, visible
 from flow.errors import FlowError
 from flow.startup.json import object_of
@@ -89,6 +90,9 @@ def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> 
     if reading.only_checkers:
         return _nothing_to_check(top, check, reading.commands)
     silent = not output.strip()
+    unwritten = _unwritten(top, check, reading.commands)
+    if unwritten is not None:
+        return unwritten
     if silent or only_makes(reading.commands):
         idle = _idle_make(top, check, reading.commands, silent=silent)
         if idle is not None:
@@ -135,6 +139,38 @@ def _matches_a_file(folder: str, pattern: str) -> bool:
     paths = glob.iglob(os.path.join(glob.escape(folder), pattern), recursive=True)
     counted = enumerate(paths, 1)
     return any(os.path.isfile(path) or number == MOST_SEARCHED for number, path in counted)
+
+
+def _unwritten(top: str, check: Check, commands: Sequence[Sequence[str]]) -> Attribution | None:
+    """Finding that a command only asked for scripts and doctests that are not written.
+
+    ``npm run lint --if-present`` and ``python -m doctest FILE`` pass then without a word. None if
+    it starts anything else, or the shell computes some of its words.
+    """
+    if "$" in check.command or "`" in check.command:
+        return None
+    folder, missing = check.cwd, ""
+    for words in commands:
+        if words[:1] == ("cd",) and len(words) == 2:
+            folder = os.path.join(folder, words[1])
+        if words[0] in CANNOT_FAIL or words[0] == "cd":
+            continue
+        called, tested = script_if_present(tuple(words)), doctest_files(tuple(words))
+        if called is not None:
+            scripts = package_scripts(top, os.path.join(folder, called.folder))
+            found = called.name in scripts
+            missing = missing or f"package.json has no script {visible(called.name)}"
+        elif tested:
+            texts = (_source(top, folder, name, unread=">>>") for name in tested)
+            found = any(">>>" in text for text in texts)
+            missing = missing or f"{visible(joined(tested, len(tested)))} has no doctest"
+        else:
+            return None
+        if found:
+            return None
+    if not missing:
+        return None
+    return Attribution("vacuous", f"it ran nothing: {missing}", "", 0, None, "command")
 
 
 def _idle_make(

@@ -65,6 +65,11 @@ IDLE_LINES = tuple(
         ("nox", " skipped: ", r"nox > Session .* skipped: .*", r"nox > Session .* was successful.*", False, "recorded, nox 2026"),
         ("nox", "No sessions selected", r"nox > No sessions selected after filtering by keyword\.", "", False, "recorded, nox 2026"),
         ("pre-commit", "no files to check", r".+\.\(no files to check\)Skipped", r".+\.(?:Passed|Failed)", False, "pre-commit: commands/run"),
+        ("lint-staged", "No staged files ", r"\S+ No staged files (?:found|match any configured task)\.", "", False, "lint-staged 13: messages"),
+        ("lefthook", " (skip) no ", r".* \(skip\) no (?:matching (?:staged|push) files|files for inspection)", r"(?:┃|✔️|🥊| *EXECUTE >).*", False, "lefthook 2: controller"),
+        ("lychee", "🔍 0 Total", r"🔍 0 Total .*", r"🔍 [1-9]\d* Total .*", False, "lychee: compact stats"),
+        ("kubeconform", "Summary: 0 resources", r"Summary: 0 resources found .*", r"Summary: [1-9]\d* resources? found .*", False, "kubeconform: text output"),
+        ("compileall", "Can't list ", r"Can't list '.*'", "", False, "recorded, Python 3.13"),
     )
 )  # fmt: skip
 

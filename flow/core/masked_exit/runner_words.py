@@ -75,6 +75,28 @@ def package_script(words: Words) -> PackageScript | None:
     return PackageScript(_named_folder(words), _SHORT_SCRIPTS.get(name, name))
 
 
+_ELSEWHERE = re.compile(r"-w|-ws|--workspaces?(?:=.*)?|-r|--recursive|-F|--filter(?:=.*)?")
+"""Options with which a package manager runs the scripts of other packages."""
+
+
+def script_if_present(words: Words) -> PackageScript | None:
+    """The script that ``npm run lint --if-present`` runs, if the package has one; else None."""
+    own = [word or "" for word in itertools.takewhile(lambda word: word != "--", words)]
+    called = package_script(words) if "--if-present" in own else None
+    if called is None or called.name in _NPM_RUNS or any(map(_ELSEWHERE.fullmatch, own)):
+        return None
+    return called
+
+
+def doctest_files(words: Words) -> tuple[str, ...]:
+    """The files of ``python -m doctest FILE``, which prints nothing if all is well; else none."""
+    rest = words[1:]
+    index, kind, module = python_option(rest)
+    if (kind, module) != ("m", "doctest") or not base_name(words[0] or "").startswith("python"):
+        return ()
+    return tuple(word for word in rest[index:] if word is not None and not word.startswith("-"))
+
+
 def _named_folder(words: Words) -> str:
     """The folder that an option names to a package manager; empty without one."""
     own = [word or "" for word in itertools.takewhile(lambda word: word != "--", words)]

@@ -407,6 +407,40 @@ def test_a_program_that_reads_only_the_first_of_its_files(tmp_path: Path) -> Non
     assert results[0].reason.startswith(why)
 
 
+UNWRITTEN = {
+    "npm run types --if-present": "inconclusive",
+    "npm run --if-present types": "inconclusive",
+    "cd web && npm run lint --if-present": "inconclusive",
+    "npm --prefix web run types --if-present && npm run none --if-present": "inconclusive",
+    f"{sys.executable} -m doctest none.py": "inconclusive",
+    f"cd web && {sys.executable} -m doctest ../none.py": "inconclusive",
+    "npm run lint --if-present": "passed",
+    "npm run types --if-present && npm run lint": "passed",
+    "npm run types --if-present && test -e none.py": "passed",
+    'npm run "types$N" --if-present': "passed",
+    "npm run types --if-present --workspaces": "passed",
+    f"{sys.executable} -m doctest none.py some.py": "passed",
+    f"{sys.executable} -m doctest some.py": "passed",
+}
+"""Commands that ask for a script or doctests, and how they count as long as some are missing."""
+
+
+def test_scripts_and_doctests_that_are_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HAZARD I162"""
+    program(tmp_path / "bin/npm", "exit 0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web/package.json").write_text("{}")
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"lint": "true"}}))
+    (tmp_path / "none.py").write_text("A = 1\n")
+    (tmp_path / "some.py").write_text('"""\n>>> 1 + 1\n2\n"""\n')
+    results = outcomes(tmp_path, UNWRITTEN)
+    assert results[0].reason == "vacuous: it ran nothing: package.json has no script types"
+    assert results[4].reason == "vacuous: it ran nothing: none.py has no doctest"
+
+
 PASSED_BY_FAILING = [
     "test -z \"$(find nowhere -name '*.py')\"",
     '[ -z "$(program-nosuch --list)" ]',

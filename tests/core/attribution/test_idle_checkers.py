@@ -43,6 +43,27 @@ PRINTED = (
         "",
     ),
     ("nox -k nothing", "nox > No sessions selected after filtering by keyword.\n", "nox"),
+    ("npx lint-staged", "→ No staged files found.\n", "lint-staged"),
+    ("git commit -m x --dry-run", "ℹ No staged files match any configured task.\n", "lint-staged"),
+    (
+        "lefthook run pre-commit",
+        "│  fmt (skip) no matching staged files\n│  lint (skip) no files for inspection\n",
+        "lefthook",
+    ),
+    (
+        "lefthook run pre-commit",
+        "│  fmt (skip) no matching staged files\n┃  typos ❯ \n\nsummary: (done in 0.1 seconds)\n",
+        "",
+    ),
+    ("lychee docs", "🔍 0 Total (in 0s) ✅ 0 OK 🚫 0 Errors\n", "lychee"),
+    ("lychee docs", "🔍 14 Total (in 1s) ✅ 14 OK 🚫 0 Errors\n", ""),
+    (
+        "kubeconform -summary k8s",
+        "Summary: 0 resources found in 0 files - Valid: 0, Invalid: 0, Errors: 0, Skipped: 0\n",
+        "kubeconform",
+    ),
+    ("python -m compileall -q src", "Can't list 'src'\n", "compileall"),
+    ("python -m compileall src", "Listing 'src'...\nCompiling 'src/a.py'...\n", ""),
     ("echo No Python files found", "No Python files found under the given path(s)\n", ""),
 )
 
