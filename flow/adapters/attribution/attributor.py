@@ -187,14 +187,28 @@ class Attributor:
 
     def tests_ran(self, check: Check, trace: RunTrace) -> int | None:
         """Number of tests that a run's reports show; None where no runner is known to have run."""
-        if not trace.output and not trace.written:
-            return None
-        reading = self.reading(check.command)
-        if not (trace.written or reading.runners or _builds(reading)):
+        reading = self._reporting(check, trace)
+        if reading is None:
             return None
         from flow.core.attribution.attribute import lines_of, number_of_tests
 
         return number_of_tests(reading, lines_of(trace.output), trace.written, whole=trace.whole)
+
+    def skipped(self, check: Check, trace: RunTrace) -> str:
+        """The limitation of a pass in which tests were skipped; empty without one."""
+        reading = self._reporting(check, trace)
+        if reading is None:
+            return ""
+        from flow.core.attribution.attribute import lines_of, skipped_tests
+
+        return skipped_tests(reading, lines_of(trace.output), trace.written, whole=trace.whole)
+
+    def _reporting(self, check: Check, trace: RunTrace) -> CommandReading | None:
+        """The command, if it may have reported the tests that it ran; else None."""
+        if not trace.output and not trace.written:
+            return None
+        reading = self.reading(check.command)
+        return reading if trace.written or reading.runners or _builds(reading) else None
 
     def shows_nothing(self, check: Check, result: CheckResult, trace: RunTrace) -> str:
         """Why a run on the base commit that failed shows no test that failed; empty: it does."""
@@ -324,6 +338,9 @@ def attributed(
                         reason=attribution.reason,
                         attribution=attribution.to_document(),
                     )
+                elif limitation := attributor.skipped(check, trace):
+                    limitations = (*result.limitations, limitation)
+                    result = result._replace(limitations=limitations)
             elif on_base:
                 why = attributor.shows_nothing(check, result, trace)
                 if why:

@@ -26,6 +26,7 @@ from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of, started
 from flow.core.masked_exit.runner_options import option_without_tests, starts_if_there
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, constructs, plain_words
+from flow.core.text.display import joined, visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
 MOST_FILES = 16
 """Largest number of files that are read as possible test reports of one command."""
+
+
+_CHOSEN = re.compile(r"\b[1-9]\d* (?:deselected|filtered out)\b")
+_SKIPPED = re.compile(r"\b[1-9]\d* (?:skipped|xfailed|ignored)\b")
+MOST_QUOTES = 3
+"""Reports of one run that its limitation quotes."""
 
 
 def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
@@ -346,17 +353,51 @@ def number_of_tests(
     *,
     whole: bool,
 ) -> int | None:
-    """Number of tests that the reports of a run show; None if they show no certain number.
+    """Number of tests that the reports of a run show; None if they show no certain number."""
+    reports = _counted_reports(reading, lines, reports, whole=whole)
+    if any(summary.runner == "go test" for _, summary in reports):  # it counts packages
+        return None
+    return sum(summary.ran for _, summary in reports) or None
+
+
+def skipped_tests(
+    reading: CommandReading,
+    lines: Sequence[str],
+    reports: Sequence[tuple[str, Summary]],
+    *,
+    whole: bool,
+) -> str:
+    """The limitation of a pass in which tests were skipped; empty if there is none.
+
+    The command itself may choose some of the tests (``pytest -k``): this says nothing about them.
+    """
+    reports = _counted_reports(reading, lines, reports, whole=whole)
+    quotes = dict.fromkeys(
+        summary.quote
+        for _, summary in reports
+        if summary.skipped and (_SKIPPED.search(summary.quote) or not _CHOSEN.search(summary.quote))
+    )
+    if not quotes:
+        return ""
+    return visible(f"Not every test ran: {joined(list(quotes)[:MOST_QUOTES], len(quotes))}.")
+
+
+def _counted_reports(
+    reading: CommandReading,
+    lines: Sequence[str],
+    reports: Sequence[tuple[str, Summary]],
+    *,
+    whole: bool,
+) -> Sequence[tuple[str, Summary]]:
+    """The reports by which the tests of a run are counted.
 
     Written ``reports`` are believed before those in the output, which may show the same tests.
     """
     if reading.second_try:  # each try reports
-        return None
+        return ()
     if not reports and (whole or reading.single in ONE_REPORT):
-        reports = all_reports(reading, lines, ())
-    if any(summary.runner == "go test" for _, summary in reports):  # it counts packages
-        return None
-    return sum(summary.ran for _, summary in reports) or None
+        return all_reports(reading, lines, ())
+    return reports
 
 
 def not_reported(

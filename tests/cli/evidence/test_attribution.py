@@ -121,6 +121,21 @@ def test_vacuous_runs_never_achieve(work: GitRepo) -> None:
     assert status(work) == "active"
 
 
+def test_a_pass_in_which_tests_were_skipped_says_so(work: GitRepo) -> None:
+    """HAZARD I163: code under test skips the tests that it fails, which no list of files shows."""
+    skips = PASSES + "\n    def test_b(self):\n        raise unittest.SkipTest('not here')\n"
+    work.write("src/skips.py", skips)
+    work.commit("skips")
+    create_all(work, [f"{PYTEST} -q src/skips.py", f"{PYTEST} -q src/passes.py"])
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert (done.status, done.json["verdict"]) == (0, "achieved")
+    asked = done.json["proposed_transition"]["confirm"]["criteria"]
+    shown = "Not every test ran: 1 passed, 1 skipped."
+    for rows in (done.json["criterion_results"], asked):
+        assert [shown in row["limitations"] for row in rows] == [True, False]
+    assert shown in sidecar(work)["limitations"]
+
+
 def test_masked_commands_are_told_at_creation_and_never_achieve(work: GitRepo) -> None:
     """A failure that a runner reports is hidden by the last two."""
     hidden = ["sh src/hide.sh", "! false && sh src/hide.sh"]

@@ -17,6 +17,7 @@ from flow.core.attribution.attribute import (
     number_of_tests,
     read_command,
     reported_failure,
+    skipped_tests,
     vacuous,
     without_escapes,
 )
@@ -344,6 +345,34 @@ CARGO = "test result: {}. {} passed; {} failed; 0 ignored; 0 measured; 0 filtere
 def test_how_many_tests_ran(command: str, printed: str, ran: int | None) -> None:
     reading = read_command(command, parse_shell)
     assert number_of_tests(reading, printed.split("\n"), [], whole=True) == ran
+
+
+CARGO_IGNORED = (
+    "test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "quoted"),
+    [
+        ("pytest", "1 passed, 2 skipped in 0.01s", "1 passed, 2 skipped"),
+        ("pytest -k a", "3 passed, 4 deselected in 0.01s", ""),
+        ("pytest -k a", "3 passed, 1 skipped, 4 deselected in 0.01s", "3 passed, 1 skipped, 4"),
+        (
+            "cargo test a",
+            CARGO_IGNORED.replace("1 ignored", "0 ignored").replace("; 0 f", "; 3 f"),
+            "",
+        ),
+        ("pytest", "3 passed in 0.01s", ""),
+        ("pytest || pytest --lf", "1 passed, 2 skipped in 0.01s", ""),
+        ("python -m unittest", f"{'-' * 70}\nRan 2 tests in 0.001s\n\nOK (skipped=1)", "Ran 2"),
+        ("cargo test", CARGO_IGNORED, "2 ran, 1 ignored"),
+    ],
+)
+def test_tests_that_were_skipped(command: str, printed: str, quoted: str) -> None:
+    reading = read_command(command, parse_shell)
+    text = skipped_tests(reading, lines_of(printed.encode()), [], whole=True)
+    assert text.startswith(f"Not every test ran: {quoted}") if quoted else not text
 
 
 def test_how_many_tests_ran_is_not_known_of_a_part_of_the_output() -> None:
