@@ -5,14 +5,20 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 
 from flow.adapters.attribution.programs import missing
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.absent import passed_by_failing
-from flow.core.attribution.attribute import lines_of
-from flow.core.attribution.echoed import is_shell_text, script_lines, shell_script
-from flow.core.attribution.first_files import why_first_only
+from flow.core.attribution.attribute import lines_of, summaries, unseen_attribution
+from flow.core.attribution.echoed import (
+    is_shell_text,
+    runner_in_script,
+    script_lines,
+    shell_script,
+)
+from flow.core.attribution.first_files import script_of, why_first_only
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
 from flow.core.attribution.idle_checkers import checkers, is_checked, nothing_left
 from flow.core.attribution.makefiles import (
@@ -21,8 +27,15 @@ from flow.core.attribution.makefiles import (
     prerequisites,
     recipe_lines,
 )
-from flow.core.attribution.node_files import files_as_tests, holds_no_test, registers_tests
-from flow.core.attribution.reading import Attribution
+from flow.core.attribution.node_files import (
+    FOUND_NAMES,
+    files_as_tests,
+    holds_no_test,
+    registers_tests,
+    tested_files,
+    untold_test,
+)
+from flow.core.attribution.reading import WINDOW, Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL
 from flow.core.masked_exit.runner_words import doctest_files, package_script, script_if_present
 from flow.core.text.display import joined, visible
@@ -97,7 +110,13 @@ def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> 
         idle = _idle_make(top, check, reading.commands, silent=silent)
         if idle is not None:
             return idle
-    return _empty_node_files(top, check, lines_of(output)) if b" pass " in output else None
+    lines = lines_of(output)
+    idle = None
+    if b" pass " in output:
+        idle = _empty_node_files(top, check, lines)
+        if idle is None and len(output) < WINDOW:  # else a test may be named in what is not seen
+            idle = _ended_node_file(top, check, reading, lines)
+    return idle or _script_without_report(top, check, reading, lines)
 
 
 def _nothing_to_check(
@@ -279,6 +298,73 @@ def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attributi
     shown = joined([first], len(told))
     why = f"node counted a file as a test that tells of none: {shown}"
     return Attribution("vacuous", why, "node --test", 0, None, "output")
+
+
+def _ended_node_file(
+    top: str, check: Check, reading: CommandReading, lines: Sequence[str]
+) -> Attribution | None:
+    """Finding that a file of ``node --test`` ended before one of its tests, which node never says.
+
+    ``process.exit(0)`` in code under test does that. ``lines`` must be all the output.
+    """
+    if len(reading.commands) != 1:
+        return None
+    words, folder = reading.commands[0], check.cwd
+    called = package_script(tuple(words))
+    if called is not None:
+        folder = os.path.join(folder, called.folder)
+        text = package_scripts(top, folder).get(called.name)
+        words = tuple(text.split()) if isinstance(text, str) and text.strip() else words
+    if any(re.search(r"[$`;&|<>\"'\\]", word) for word in words):
+        return None
+    given = tested_files(words)
+    if given is None:
+        return None
+    for name in _node_files(os.path.join(top, folder), given or (".",)):
+        untold = untold_test(_source(top, folder, name, unread=""), lines)
+        if untold:
+            shown = visible(os.path.relpath(os.path.join(top, folder, name), top))
+            why = f"{shown} was ended before its test `{untold}`"
+            return Attribution("vacuous", why, "node --test", None, None, "output")
+    return None
+
+
+def _node_files(folder: str, given: Sequence[str]) -> Iterator[str]:
+    """The files that ``node --test`` runs for its operands, those that are sure."""
+    left = MOST_SEARCHED
+    for path in given:
+        start = os.path.join(folder, path)
+        if os.path.isfile(start):
+            yield path
+            continue
+        for place, folders, names in os.walk(start):
+            folders[:] = [n for n in folders if n[0] != "." and n not in _NOT_SEARCHED]
+            left -= len(names) + len(folders)
+            if left < 0:
+                return
+            found = filter(FOUND_NAMES.fullmatch, names)
+            yield from (os.path.relpath(os.path.join(place, name), folder) for name in found)
+
+
+def _script_without_report(
+    top: str, check: Check, reading: CommandReading, lines: Sequence[str]
+) -> Attribution | None:
+    """Finding that a script which starts a runner itself (``unittest.main()``) shows no report.
+
+    Code under test can end it with 0. None if there is any report, or one may be in another file.
+    """
+    if reading.files or summaries(lines):
+        return None
+    folder = check.cwd
+    for words in reading.commands:
+        if words[0] == "cd" and len(words) == 2:
+            folder = os.path.join(folder, words[1])
+        program, script = script_of(words)
+        text = _source(top, folder, script, unread="") if script else ""
+        runner = runner_in_script(program, text) if text else ""
+        if runner:
+            return unseen_attribution(runner)
+    return None
 
 
 def _source(top: str, folder: str, name: str, *, unread: str) -> str:

@@ -290,7 +290,7 @@ def vacuous(
         others = [entry for entry in by_source if entry[1].runner not in reading.runners]
         own = [entry for entry in by_source if entry[1].runner == kind]
         if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
-            return _nothing_ran(own) if own else _unseen_attribution(kind)
+            return _nothing_ran(own) if own else unseen_attribution(kind)
     if any(summary.ran for _, summary in by_source):
         return _cut_short(reading, lines, by_source, whole=whole)
     programs = [words for words in reading.commands if words[0] not in ASIDE]
@@ -306,11 +306,11 @@ def vacuous(
         return _nothing_ran(by_source)
     unseen = reading.runners[:1] or ((reading.guarded,) if reading.guarded else ())
     if unseen:
-        return _unseen_attribution(unseen[0])
+        return unseen_attribution(unseen[0])
     if not whole or read is None:
         return None
     echoed = echoed_runner(reading.commands, lines, read, started())
-    return _unseen_attribution(echoed) if echoed else None
+    return unseen_attribution(echoed) if echoed else None
 
 
 def _cut_short(
@@ -423,7 +423,8 @@ def _nothing_ran(by_source: Sequence[tuple[str, Summary]]) -> Attribution:
     return Attribution("vacuous", why, last.runner, 0, skipped, source)
 
 
-def _unseen_attribution(kind: str) -> Attribution:
+def unseen_attribution(kind: str) -> Attribution:
+    """The vacuous attribution of a runner that was started and has no report."""
     why = (
         f"no report of {kind} shows a test that ran: let it print its summary, or name the JUnit "
         "or CTRF file that it writes in the criterion's report"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 
+from flow.core.attribution.node_files import registers_tests
 from flow.core.masked_exit.runner_tables import ALONE
 from flow.core.masked_exit.runner_words import package_script
 from flow.core.masked_exit.shell import base_name
@@ -77,6 +78,20 @@ def is_shell_text(text: str) -> bool:
     """Whether a script names a shell in its first line, or nothing at all."""
     first = text.partition("\n")[0]
     return not first.startswith("#!") or re.search(r"\b(?:ba|da|z|k)?sh\b", first) is not None
+
+
+_RUNS_TESTS = re.compile(
+    r"^if __name__\b.*:\s*(?:(?:sys\.)?exit\(|raise SystemExit\()?(unittest|pytest)\.main\(",
+    re.MULTILINE,
+)
+
+
+def runner_in_script(program: str, text: str) -> str:
+    """The runner that a script starts first of all, by the name of its form; empty without one."""
+    if program.startswith("node"):
+        return "node --test" if registers_tests(text) else ""
+    runs = _RUNS_TESTS.search(text) if program.startswith("py") else None
+    return runs[1] if runs is not None else ""
 
 
 _CALLS = re.compile(r"\b(?:npm|pnpm|yarn|bun) [^\n;&|()<>'\"]+")

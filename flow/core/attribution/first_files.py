@@ -96,6 +96,14 @@ def first_only(commands: Sequence[Words]) -> Iterator[FirstOnly]:
             yield found
 
 
+def script_of(words: Words) -> tuple[str, str]:
+    """(Interpreter, the script that it runs); empty if it runs none, or the shell computes it."""
+    read = _read(words)
+    if read is None or read[1] or not read[2]:
+        return "", ""
+    return read[0], read[2][0] or ""
+
+
 def _of_words(words: Words, folder: str) -> FirstOnly | None:
     """The finding for an interpreter with its files among its words; None without one."""
     read = _read(words)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
+from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -69,3 +70,38 @@ def holds_no_test(source: str) -> bool:
     code = _COMMENT.sub(" ", source)
     meant = _MODULE in code and _ONLY_MOCK.search(code) is None
     return meant or not _DIRECTIVE.sub("", code)
+
+
+_NAMED = re.compile(r"^(?:await\s+)?(?:test|it)\(\s*([\"'])([\w ,.:()/+-]+)\1", re.MULTILINE)
+_TEMPLATE = re.compile(r"`(?:\\.|[^`\\])*`", re.DOTALL)
+_CHOOSES = re.compile(
+    r"--test-(?!reporter=(?:tap|spec|junit)$|concurrency|timeout|force).*|--watch.*"
+)
+"""Options with which node runs a part of the tests, or may print no names."""
+_SHOWS_NAMES = re.compile(r"(?:# Subtest: |ok \d+ - |✔ |\t<testcase name=)\S")
+FOUND_NAMES = re.compile(r"(?:.+[.\-_]test|test(?:-.+)?)\.[cm]?js")
+"""Names of files that node looks for by itself; in folders called ``test`` it finds others, too."""
+
+
+def tested_files(words: Sequence[str]) -> tuple[str, ...] | None:
+    """The files and folders that ``node --test`` is given; None if that is not all that it runs."""
+    if base_name(words[0]) != "node" or "--test" not in words:
+        return None
+    if any(map(_CHOOSES.fullmatch, words)):
+        return None
+    return tuple(word for word in words[1:] if not word.startswith("-"))
+
+
+def untold_test(source: str, lines: Sequence[str]) -> str:
+    """The first test that a file surely registers and that node's report does not name; or empty.
+
+    Code under test ended the file with 0 before it. A report without names shows none.
+    """
+    if not registers_tests(source) or not any(map(_SHOWS_NAMES.match, lines)):
+        return ""
+    code = _TEMPLATE.sub("", _COMMENT.sub(" ", source))
+    if "`" in code:  # one in a text or a pattern: what is code is not certain
+        return ""
+    text = "\n".join(lines)
+    names = (name for _, name in _NAMED.findall(code))
+    return next((name for name in names if name not in text), "")

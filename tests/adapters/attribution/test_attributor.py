@@ -199,6 +199,62 @@ def test_a_file_without_tests_that_node_counts_as_one(
         assert "node counted a file as a test that tells of none: web/test/a" in result.reason
 
 
+LATER = "async () => { await new Promise(go => setTimeout(go, 20)); process.exit(0); }"
+ENDS = f"{ADDS}test('ends', {LATER});\ntest('fails', () => {{ throw 1; }});\n"
+ENDED = {
+    "node --test": "inconclusive",
+    "node --test --test-reporter=spec web": "inconclusive",
+    "node --test --test-reporter=junit web/ends.test.js": "inconclusive",
+    "npm test": "inconclusive",
+    "node --test --test-name-pattern=adds": "passed",
+    "node --test web/adds.test.js": "passed",
+}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_a_file_of_node_that_ends_after_its_first_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HAZARD I165: node reports those that ran, and never that there were others."""
+    program(tmp_path / "bin/npm", "node --test web")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (tmp_path / "package.json").write_text('{"scripts": {"test": "node --test web"}}')
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web/adds.test.js").write_text(ADDS)
+    (tmp_path / "web/ends.test.js").write_text(ENDS)
+    inside = f"{ADDS}require('fs').writeFileSync('x', `\ntest('inner', () => {{}});\n`);\n"
+    (tmp_path / "web/inside.test.js").write_text(inside)
+    results = outcomes(tmp_path, ENDED)
+    assert results[0].reason == "vacuous: web/ends.test.js was ended before its test `ends`"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_a_script_that_starts_its_runner_itself(tmp_path: Path) -> None:
+    """HAZARD I164: code under test ends it with 0, and nothing is printed."""
+    main = "\nif __name__ == '__main__':\n    unittest.main()\n"
+    ends = f"{NODE_TEST}test('ends', () => process.exit(0));\n"
+    texts = {
+        "ends.py": USKIP.replace("@unittest.skip('x')", "").replace("pass", "os._exit(0)") + main,
+        "adds.py": USKIP.replace("@unittest.skip('x')", "") + main,
+        "tool.py": "import unittest\ndef check():\n    unittest.main()\n",
+        "ends.js": ends,
+        "adds.js": ADDS,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"import os\n{text}" if name.endswith("py") else text)
+    expected = {
+        f"{sys.executable} ends.py": "inconclusive",
+        f"cd . && {sys.executable} -B ends.py -v": "inconclusive",
+        "node ends.js": "inconclusive",
+        f"{sys.executable} adds.py": "passed",
+        f"{sys.executable} adds.py > log 2>&1": "passed",
+        f"{sys.executable} tool.py": "passed",
+        "node adds.js": "passed",
+    }
+    results = outcomes(tmp_path, expected)
+    assert results[0].reason.startswith("vacuous: no report of unittest shows a test that ran: ")
+
+
 MAKEFILE = """\
 .PHONY: lint \\
   unit-test
