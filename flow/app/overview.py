@@ -206,9 +206,18 @@ def _criterion_rows(
             **fresh_fields(
                 present.freshness_at(c.evidence_ref) if is_open and c.evidence_ref else None
             ),
+            **_undecided(present, c.status, c.evidence_ref if is_open else None),
         }
         for c in newest.criteria
     ]
+
+
+def _undecided(present: CurrentFiles, status: str, evidence_ref: str | None) -> dict[str, str]:
+    """``undecided``: the reason of an undecided criterion's evidence; no key for any other."""
+    if status != "evidence_collected" or evidence_ref is None:
+        return {}
+    reason = present.reason_at(evidence_ref)
+    return {"undecided": reason} if reason else {}
 
 
 def _changed_files(

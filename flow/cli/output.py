@@ -78,9 +78,13 @@ class Output:
         return _columns(sys.stderr, self.environ)
 
     def warn(self, warnings: Iterable[str]) -> None:
-        """Warnings, one a line. A JSON document names them itself."""
-        if not self.json:
-            self.say(*(f"flow: warning: {warning}" for warning in cut_list(list(warnings), ALL)))
+        """Warnings, one a line; the same one about several criteria is one. JSON has them all."""
+        told = list(warnings)
+        if told and not self.json:
+            from flow.render.text import grouped_warnings  # most commands warn of nothing
+
+            together = grouped_warnings(told)
+            self.say(*(f"flow: warning: {warning}" for warning in cut_list(together, ALL)))
 
     def error(self, error: FlowError) -> int:
         """Report an error the way this call wants it; returns its exit status."""

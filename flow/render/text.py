@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from flow.core.evidence.freshness import WORDS
-from flow.core.text.display import clip, visible
+from flow.core.text.display import clip, names, visible
 from flow.errors import PATHS, more_than
 from flow.startup import json, re
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flow.render.screen import Screen
 
@@ -25,6 +25,7 @@ NARROW = 100
 """Characters of a line of an artifact."""
 FIELDS = 16
 """Lines of one artifact."""
+_CRITERION = "[A-Z]+[0-9]+"
 _STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 _GROUPS = ("goal", "trust", "evidence")
 """Groups of the commands that are the next step of a goal."""
@@ -68,6 +69,19 @@ def begin_of_command(text: str) -> int:
             return at
         at = text.find("flow ", at + 1)
     return len(text)
+
+
+def grouped_warnings(warnings: Iterable[str]) -> list[str]:
+    """Warnings, those that say the same of several criteria as one: ``AC1, AC3: masked: …``."""
+    groups: dict[str, list[str]] = {}
+    for warning in warnings:
+        name, colon, rest = warning.partition(": ")
+        about = bool(colon) and re.fullmatch(_CRITERION, name) is not None
+        groups.setdefault(rest if about else f" {warning}", []).append(name if about else "")
+    return [
+        f"{names(list(dict.fromkeys(found)), 10)}: {text}" if found[0] else text[1:]
+        for text, found in groups.items()
+    ]
 
 
 def local_times(text: str, screen: Screen) -> str:

@@ -255,6 +255,8 @@ def test_of_several_approvals_the_newest_of_each_thing_is_told() -> None:
         ({"fresh": False}, "stale, was exit 0"),
         ({"fresh": False, "last_result": None}, "stale"),
         ({"status": "evidence_collected"}, "undecided: exit 0"),
+        ({"status": "evidence_collected", "undecided": "masked: `make` may fail"}, "masked"),
+        ({"status": "evidence_collected", "undecided": "it ran out: of time"}, "undecided: exit 0"),
         ({"status": "evidence_collected", "fresh": False}, "stale, was exit 0"),
         ({"status": "pending", "last_result": None, "fresh": None}, "not run"),
         ({"status": "pending", "last_result": None, "fresh": None, "fuzzy": True}, "not asked"),

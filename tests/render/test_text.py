@@ -127,3 +127,13 @@ def test_the_history_leaves_out_what_is_for_programs() -> None:
     event = {"at": "t", "seq": 1, "type": "evaluated", "goal_id": "g", "turn": 1}
     chained = {**event, "ledger_head": "2:" + "a" * 64, "prev": "b" * 64, "hash": "c" * 64}
     assert text.history({"goal_id": "g", "events": [chained]}) == ["   1  t  evaluated  turn=1"]
+
+
+def test_the_same_warning_about_several_criteria_is_one() -> None:
+    found = ["AC1: masked: a", "x: y", "AC2: green", "AC10: masked: a", "all: AC1: b", "x: y"]
+    assert text.grouped_warnings(found) == [
+        "AC1, AC10: masked: a",
+        "x: y",
+        "AC2: green",
+        "all: AC1: b",
+    ]

@@ -75,6 +75,11 @@ class CurrentFiles:
                 self._subject_without_reports = self._subject_of(rest, baseline)
         return self._subject_without_reports
 
+    def reason_at(self, reference: str) -> str:
+        """Why the evidence at a path shows what it shows, as it was recorded; empty if unknown."""
+        evidence = self._context.records.counted(reference)
+        return str(evidence.body.get("reason") or "") if evidence is not None else ""
+
     def freshness_at(self, reference: str) -> Freshness:
         """The freshness of the sidecar at a path; for one that does not count, the reason."""
         records = self._context.records

@@ -207,8 +207,8 @@ def already_green(
     except OutsideError as error:
         return [f"whether a command passes already is not known: {error}"]
     return [
-        f"{check.criterion_id}: already green: its command passes now, before any work, so it "
-        f"proves nothing (flow goal baseline {goal.id} looks closer)"
+        f"{check.criterion_id}: already green: passes now, before any work, so a pass proves "
+        f"nothing (flow goal baseline {goal.id} looks closer)"
         for check, result in results
         if result.outcome == "passed"
     ]

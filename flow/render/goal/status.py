@@ -76,7 +76,10 @@ def result_words(row: Document) -> str:
     if row.get("fresh") is False:
         result = f"stale, was {result}" if result else "stale"
     elif row["status"] == "evidence_collected" and result:
-        result = f"undecided: {result}"
+        from flow.core.decision.explain import KINDS
+
+        kind = str(row.get("undecided") or "").partition(": ")[0]
+        result = kind if kind in KINDS else f"undecided: {result}"
     elif not result:
         result = "not asked" if row["fuzzy"] else "not run"
     return result if row["must_pass"] else f"{result}, not required"

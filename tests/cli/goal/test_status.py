@@ -34,6 +34,14 @@ def work(repo: GitRepo) -> GitRepo:
     return repo
 
 
+def test_of_an_undecided_criterion_its_kind_is_shown(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), criterion="AC1: says please :: grep -q x src/greet.txt || true")
+    assert step(repo, "goal", "evaluate", "greet").status == 1
+    (row,) = flow(repo, "goal", "status", "greet", "--json").json["criteria"]
+    assert row["undecided"].startswith("masked: ")
+    assert "◐ AC1  says please  masked" in status(repo)
+
+
 @pytest.mark.parametrize("env", [{}, {"CLAUDECODE": "1"}])
 def test_an_approval_is_told_with_who_from_where_and_in_which_words(
     work: GitRepo, env: dict[str, str]
