@@ -6,6 +6,7 @@ import re
 
 from flow.core.masked_exit.builtins import BUILTINS, Builtins
 from flow.core.masked_exit.programs import (
+    FORCES_PASS,
     MAKE_FLAGS,
     MAKES,
     OTHER,
@@ -46,7 +47,7 @@ from flow.core.masked_exit.values import ANY, TOLD, UNKNOWN, numbers, tested, wo
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     States = frozenset[State]
 
@@ -219,8 +220,10 @@ class Commands(Builtins):
                 for end in self._check(words, state)
                 for status in (0, SOME)
             }
-        flags = self._flags(node, state) if base_name(words[0] or "") in MAKES else ()
-        hidden = words if any(map(lenient_flags, flags)) else silenced(words)
+        makes = MAKE_FLAGS if base_name(words[0] or "") in MAKES else ()
+        flags = self._given_values(makes, node, state)
+        forced = "1" in self._given_values(FORCES_PASS, node, state) and bool(runner_of(words))
+        hidden = words if forced or any(map(lenient_flags, flags)) else silenced(words)
         text = inner_text(
             command._replace(words=hidden, source=_shown(hidden)) if hidden else command
         )
@@ -251,14 +254,14 @@ class Commands(Builtins):
             state = as_examined(state)
         return with_status(state, alone(words))
 
-    def _flags(self, node: ShellNode, state: State) -> list[str]:
-        """The values of ``MAKEFLAGS`` and ``GNUMAKEFLAGS``, if the command itself sets them."""
+    def _given_values(self, names: Sequence[str], node: ShellNode, state: State) -> list[str]:
+        """The values of these variables, if the command itself sets them."""
         known = dict(state.values)
         for word in (*node.given, *(word or "" for word in node.words)):
             name, _, value = word.partition("=")
-            if name in MAKE_FLAGS:
+            if name in names:
                 known[name] = value
-        return [known[name] for name in MAKE_FLAGS if name in known]
+        return [known[name] for name in names if name in known]
 
     def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
         """The states in which a runner, or the program that is followed, can end."""

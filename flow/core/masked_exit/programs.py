@@ -85,6 +85,8 @@ _MAKE_LONG = (
 _MAKE_SHORT = frozenset("intqvhoE")
 _MAKE_VALUES = "CIOWfjl"
 _MAKE_SETS = re.compile(r"([.\w]+)\s*[+?!:]*=(.*)", re.DOTALL)
+FORCES_PASS = ("INSTA_FORCE_PASS",)
+"""Variables with whose value 1 a test library reports no failure (insta: settings)."""
 MAKE_FLAGS = ("MAKEFLAGS", "GNUMAKEFLAGS")
 """Variables with options of make, both as its arguments and in the environment."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 HONEST = r"""
+INSTA_FORCE_PASS=0 cargo test
+INSTA_UPDATE=no cargo test
 mvn -B -V -q verify
 gradle -V test
 go test -exec "sudo -E" ./...
@@ -206,6 +208,9 @@ echo ok
 """.strip().split("\n")  # "@" stands for a line's end
 
 MASKED = r"""
+INSTA_FORCE_PASS=1 cargo nextest run
+export INSTA_FORCE_PASS=1; cargo test
+env INSTA_FORCE_PASS=1 INSTA_UPDATE=always cargo test --workspace
 go test -exec true ./...
 go test -exec=/bin/true ./...
 bazel test --run_under=true //...

@@ -530,6 +530,13 @@ HIJACKS = {
     "SBT_OPTS": "-Xmx1g -Dtest.skip=true",
     "VSTestTestCaseFilter": "x",
     "GTEST_FILTER": "-*",
+    "INSTA_FORCE_PASS": "1",
+    "INSTA_UPDATE": "always",
+    "UPDATE_EXPECT": "1",
+    "TRYBUILD": "overwrite",
+    "PROPTEST_CASES": "0",
+    "LEFTHOOK": "0",
+    "HADOLINT_NOFAIL": "1",
     "GIT_DIR": "/nowhere",
     "GIT_CONFIG_COUNT": "1",
     "GIT_EXTERNAL_DIFF": "true",
@@ -555,6 +562,7 @@ STAYS = {
     "GOFLAGS": "-mod=mod -tags=unit", "NODE_OPTIONS": "--max-old-space-size=4096",
     "RUSTC_WRAPPER": "/opt/bin/sccache", "MAVEN_OPTS": "-Xmx1g", "TOXENV": "py312",
     "JAVA_OPTS": "-Xmx1g -Djava.awt.headless=true",
+    "PROPTEST_CASES": "1000", "RIPGREP_CONFIG_PATH": "/tmp/ripgreprc",
     "RUBYOPT": "-rbundler/setup", "NPM_CONFIG_USERCONFIG": "/tmp/npmrc",
 }  # fmt: skip
 
