@@ -524,21 +524,38 @@ def test_what_was_fast_last_time_goes_first(
 
 
 def test_two_stops_at_once_measure_once(looping: GitRepo, home: Path) -> None:
-    path = looping.path / ".flow/goals/greet.goal.yaml"
-    scene.flow(looping, "goal", "clear", "greet", "--yes")
-    scene.create(looping, "two", criterion="AC1: x :: echo run >> $HOME/runs; sleep 0.5; false")
-    assert path.exists()
-    given = looping.write("../event.json", json.dumps(event(looping)))
-    flow = [os.path.join(ROOT, "bin", "flow"), "hook", "stop"]
-    env = {**os.environ, "FLOW_PYTHON": sys.executable}
-    both = []
-    for _ in range(2):
-        with given.open("rb") as file:
-            both.append(subprocess.Popen(flow, stdin=file, stdout=subprocess.PIPE, env=env))
-    answers = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    answers = stops_at_once(looping, [{}, {}])
     assert [a["decision"] for a in answers] == ["block", "block"]
     assert (home / "runs").read_text().count("run") == 1
     assert len(events(looping, goal="two")) == 2
+
+
+def stops_at_once(repo: GitRepo, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Answers to stops that begin together, of a goal whose command takes a while to fail."""
+    scene.flow(repo, "goal", "clear", "greet", "--yes")
+    scene.create(repo, "two", criterion="AC1: x :: echo run >> $HOME/runs; sleep 0.5; false")
+    assert (repo.path / ".flow/goals/greet.goal.yaml").exists()
+    flow = [os.path.join(ROOT, "bin", "flow"), "hook", "stop"]
+    env = {**os.environ, "FLOW_PYTHON": sys.executable}
+    processes = []
+    for number, more in enumerate(events):
+        given = repo.write(f"../event{number}.json", json.dumps(event(repo, **more)))
+        with given.open("rb") as file:
+            processes.append(subprocess.Popen(flow, stdin=file, stdout=subprocess.PIPE, env=env))
+    return [json.loads(process.communicate(timeout=120)[0]) for process in processes]
+
+
+def test_of_sessions_that_stop_at_once_one_gets_the_goal(looping: GitRepo, capfd: Capture) -> None:
+    """HAZARD I174."""
+    named = [{"session_id": f"s{number}"} for number in range(3)]
+    answers = stops_at_once(looping, named)
+    assert sorted(a["decision"] for a in answers) == ["approve", "approve", "block"]
+    others = [n for n, answer in enumerate(answers) if answer["decision"] == "approve"]
+    assert all("belongs to another session" in answers[number]["reason"] for number in others)
+    assert len(events(looping, goal="two")) == 1
+    again = stop(looping, capfd, **named[others[0]])
+    assert "belongs to another session" in again["reason"]
+    assert "systemMessage" not in again, "it never had the goal"
 
 
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini"])

@@ -200,6 +200,9 @@ def _judged_goal(
     """One goal's part of the answer; a fault becomes a message, and a lost goal can be put back."""
     try:
         with tools.stop_lock(goal.id):
+            owner = _owner_session(goal, sight.notes, event, tools, [])
+            if owner is not None and owner != event.session:  # it stopped at the same time
+                return JudgedGoal(goal.id, "let_go", _of_another(goal), of_another=True)
             return judge_stop(goal, event, host, tools, sight)
     except FlowError as error:
         if isinstance(error, StateError) and (moved := moved_meanwhile(goal, event, tools)):
@@ -270,7 +273,7 @@ def _noted_stop(
     notes: SessionNotes, judged: Sequence[JudgedGoal], losses: Sequence[Loss], asked: Sequence[Loss]
 ) -> SessionNotes:
     """The notes with this stop in them."""
-    seen = [part.goal_id for part in judged]
+    seen = [part.goal_id for part in judged if not part.of_another]
     goes_on = [part.goal_id for part in judged if part.action == "continue"]
     return lost_goals.notes_after(notes, losses, asked)._replace(
         judged=tuple(dict.fromkeys([*notes.judged, *seen])),

@@ -60,6 +60,8 @@ class JudgedGoal(NamedTuple):
     """Why it was not judged; None if it was, or if nothing more is to be said of it."""
     again: bool = False
     """Whether another run of the hook has answered this stop."""
+    of_another: bool = False
+    """Whether another session that stopped at the same time has got the goal."""
 
 
 class _JudgedTurn(NamedTuple):
