@@ -90,6 +90,11 @@ def test_everything_that_is_named_is_changed_at_once_and_the_rest_stays(work: Gi
         (("--remove", "AC2"), 4, ("AC2  - id: AC2", "asks for less: dropped: is there")),
         (("--criterion", "AC2: is there, whole"), 4, ("AC2 text  - is there", "+ is there, whole")),
         (("--criterion", "x :: true-ish"), 0, ("+ command: true-ish", "asks for more: added: x")),
+        (
+            ("--criterion", "x :: true-ish", "--criterion", "y :: true-ish"),
+            0,
+            ("asks for more: added: x", "asks for more: added: y"),
+        ),
         (("--criterion", "AC2: is there :: test -s src/greet.txt"), 0, ("nothing in the",)),
     ],
 )
