@@ -36,7 +36,7 @@ class RunFindings:
         self.more = 0
         self.notes: list[str] = []
         self._room = {False: FINDINGS_LIMIT, True: FINDINGS_LIMIT}
-        """How many findings may still be named, of those of a decision and of those aside."""
+        """Number of findings that may still be named: of a decision (False), and others (True)."""
 
     def add(self, kind: Kind, file: str, text: str, seq: int | None = None) -> None:
         """Add one finding."""

@@ -100,7 +100,7 @@ def _box(kind: str, title: str, line: str, *below: object) -> Markup:
 
 
 def _work_words(report: GoalReport) -> str:
-    """Which criteria to work on: those that failed, else the undecided ones, else all open ones."""
+    """The criteria to work on: those that failed, else the undecided ones, else all open ones."""
     needed = [(c.id, criterion_meaning(c.now)) for c in report.criteria if c.required]
     groups = (("failed",), ("undecided",), ("failed", "undecided", "unasked"))
     found = ([name for name, meaning in needed if meaning in group] for group in groups)
