@@ -52,14 +52,10 @@ cp -a "$1.copy/." "$1"; head -c 4M /dev/zero >"$1/all" 2>/dev/null; shift; exec 
 """
 
 
-@pytest.mark.needs_tool("unshare")
-def test_a_full_disk_of_the_state_folder_is_told_before_any_command_runs(tmp_path):
-    scene = Scene(os.path.realpath(tmp_path / "scene")).start()
-    scene.meet()
-    before = look(scene)
-    words = command(("flow", "goal", "evaluate", GOAL))
+def with_full_state(scene, *words):
+    """Run ``flow`` where the state folder is a disk of its own, without room."""
     done = subprocess.run(
-        [*ALONE, "sh", "-c", FULL_STATE, "sh", scene.state, *words],
+        [*ALONE, "sh", "-c", FULL_STATE, "sh", scene.state, *command(("flow", *words))],
         cwd=scene.repo,
         env=scene.env,
         capture_output=True,
@@ -68,9 +64,20 @@ def test_a_full_disk_of_the_state_folder_is_told_before_any_command_runs(tmp_pat
     )
     if done.returncode == UNABLE:
         pytest.skip(f"nobody may mount a file system here: {done.stderr.strip()}")
+    return done
+
+
+@pytest.mark.needs_tool("unshare")
+def test_a_full_disk_of_the_state_folder_is_told_before_any_command_runs(tmp_path):
+    scene = Scene(os.path.realpath(tmp_path / "scene")).start()
+    scene.meet()
+    before = look(scene)
+    done = with_full_state(scene, "goal", "evaluate", GOAL)
     assert (done.returncode, done.stdout) == (5, ""), done.stderr
     assert scene.state in done.stderr
     assert REMEDY in done.stderr
     after = look(scene)
     assert (after.status, after.turns, after.evidence) == (before.status, before.turns, ())
     must(scene.flow("goal", "evaluate", GOAL))
+    done = with_full_state(scene, "doctor")
+    assert f"{scene.state}: cannot write it: No space left on device" in done.stdout

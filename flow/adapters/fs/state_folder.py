@@ -37,8 +37,9 @@ def state_dir(
     if chosen is not None and checkout_around(chosen, top, common_dir) is None:
         return chosen
     if not home or not os.path.isabs(home):
+        why = "is no absolute path" if home else "is not set"
         raise at_key("HOME", home).invalid(
-            "there is no home folder to keep trust in (HOME is not set)",
+            f"there is no home folder to keep trust in (HOME {why})",
             f"set HOME, or {VARIABLE} to a folder of yours outside the checkout",
         )
     path = real_path(os.path.join(home, ".claude", "flow-state"))

@@ -17,6 +17,7 @@ from pathlib import Path
 from flow.adapters.chain import check as chain_check
 from flow.adapters.fs import files, state_folder
 from flow.adapters.ledger import transaction
+from flow.adapters.ledger.writer import SPACE
 from flow.adapters.setup import (
     doctor_disk,
     doctor_git,
@@ -200,6 +201,8 @@ def _state_folder(
             do = f"make {above} writable, or set {state_folder.VARIABLE} to a folder of yours"
             report.found(f"{folder} cannot be made", "without it no goal can begin", do)
         return
+    with report.noting("evidence that it cannot vouch for counts for nothing"):
+        files.check_space(folder, SPACE, state_folder.show(folder))
 
     _private(report, folder, 0o700, fix=fix)
     doctor_paths.examine_state(report, folder)

@@ -90,6 +90,7 @@ def test_no_home_is_a_clear_error(place: Place, home: str | None) -> None:
     with pytest.raises(InputError) as caught:
         state_dir({}, home, str(place.top))
     assert caught.value.fault.key == "HOME"
+    assert ("is not set" if not home else "is no absolute path") in str(caught.value)
     assert "FLOW_STATE_DIR" in str(caught.value)
 
 
