@@ -375,14 +375,18 @@ def run_imports(
 def _concerned(module: str, users: dict[str, list[str]]) -> tuple[list[str], list[str]]:
     """Test files that may notice a change of ``module``: the nearest one, and the others.
 
-    Those that mention it or reach it.
+    Those that mention it, or reach it or a module that imports it.
     """
-    stem, reach = Path(module).stem, users.get(module, ())
+    stem, reach = Path(module).stem, {*users.get(module, ())}
+    dotted = module.removesuffix(".py").replace("/", ".")
+    for user, files in users.items():  # a module of tables is reached through who imports them
+        if dotted in (ROOT / user).read_text():
+            reach.update(files)
     found = [path for path in _tests() if path in reach or stem in Path(path).read_text()]
     found.sort(
         key=lambda path: (
             stem not in os.path.basename(path),
-            path not in users.get(module, ()),
+            path not in reach,
             len(path),
         )
     )
