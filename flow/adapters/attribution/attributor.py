@@ -38,7 +38,7 @@ REVISION = 26
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
-_MAY_RUN_NOTHING = ("make", "--if-present", "doctest", "python", "pypy", "node")
+_MAY_RUN_NOTHING = ("make", "--if-present", "doctest", "python", "pypy", "node", "xargs")
 """Words of commands that may end with 0 without having run anything."""
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""

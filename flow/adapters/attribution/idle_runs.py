@@ -20,7 +20,12 @@ from flow.core.attribution.echoed import (
 )
 from flow.core.attribution.first_files import script_of, why_first_only
 from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
-from flow.core.attribution.idle_checkers import checkers, is_checked, nothing_left
+from flow.core.attribution.idle_checkers import (
+    checkers,
+    fed_nothing,
+    is_checked,
+    nothing_left,
+)
 from flow.core.attribution.makefiles import (
     first_target,
     may_be_phony,
@@ -106,6 +111,9 @@ def idle_run(top: str, check: Check, reading: CommandReading, output: bytes) -> 
     unwritten = _unwritten(top, check, reading.commands)
     if unwritten is not None:
         return unwritten
+    unfed = fed_nothing(reading.commands) if silent else None
+    if unfed is not None:
+        return unfed
     if silent or only_makes(reading.commands):
         idle = _idle_make(top, check, reading.commands, silent=silent)
         if idle is not None:

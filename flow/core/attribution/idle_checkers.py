@@ -95,6 +95,28 @@ def _nothing_to_check(program: str, why: str) -> Attribution:
     return Attribution("vacuous", f"{program} {why}", program, None, None, "output")
 
 
+_ONLY_IF_FED = re.compile(r"-[0tpx]*r[0tpx]*|--no-run-if-empty")
+_LOUD = frozenset(("ruff", "mypy", "pyright", "basedpyright", "prettier", "bandit"))
+"""Checkers that print a line also if they find nothing, unless an option makes them quiet."""
+_QUIET = re.compile(r"-[qs]+|--quiet|--silent|--no-error-summary|--log-?level(?:=.*)?")
+
+
+def fed_nothing(commands: Sequence[Sequence[str]]) -> Attribution | None:
+    """A vacuous attribution for a command that printed nothing, and whose checker would have.
+
+    ``git diff --name-only | xargs -r ruff check`` starts nothing once all is committed.
+    """
+    for words in commands:
+        place = next((n for n, word in enumerate(words) if base_name(word) in _LOUD), 0)
+        options = words[1:place]
+        if base_name(words[0]) != "xargs" or not any(map(_ONLY_IF_FED.fullmatch, options)):
+            continue
+        if place and not any(map(_QUIET.fullmatch, words[place:])):
+            name = base_name(words[place])
+            return _nothing_to_check(name, "was not started: `xargs -r` was given no file")
+    return None
+
+
 _PYTHON = ("*.py", "*.pyi", "*.pyw", "*.ipynb")
 _SCRIPTS = (
     "*.js",

@@ -463,6 +463,29 @@ def test_a_program_that_reads_only_the_first_of_its_files(tmp_path: Path) -> Non
     assert results[0].reason.startswith(why)
 
 
+UNFED = {
+    "find src -name '*.rs' | xargs -r bin/ruff check": "inconclusive",
+    "find src -name '*.rs' -print0 | xargs -0r -P 2 bin/ruff check --select E": "inconclusive",
+    "find src -name '*.rs' | xargs --no-run-if-empty bin/ruff check --diff": "inconclusive",
+    "find src -name '*.py' | xargs -r bin/ruff check": "passed",
+    "find src -name '*.rs' | xargs -r bin/ruff check -q": "passed",
+    "find src -name '*.rs' | xargs -r bin/flake8": "passed",
+    "find src -name '*.rs' | xargs bin/ruff check": "passed",
+}
+"""Commands that start a checker only if there are files; of a quiet one nothing shows that."""
+
+
+def test_a_checker_that_xargs_did_not_start(tmp_path: Path) -> None:
+    """HAZARD I167"""
+    program(tmp_path / "bin/ruff", 'case "$*" in *-q*) ;; *) echo "All checks passed!" ;; esac')
+    program(tmp_path / "bin/flake8", "exit 0")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.py").touch()
+    results = outcomes(tmp_path, UNFED)
+    why = "vacuous: ruff was not started: `xargs -r` was given no file"
+    assert results[0].reason == why
+
+
 UNWRITTEN = {
     "npm run types --if-present": "inconclusive",
     "npm run --if-present types": "inconclusive",
