@@ -281,7 +281,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: lis
         strays = [found.file for found in checked.findings if found.kind == "unaccounted"]
         if broken:
             report.found(str(broken[0]), why, do)
-        elif strays:
+        if strays:
             many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
             report.found(
                 f"{many} in run {run_id} that Flow did not put there ({named(strays, 3)})",
