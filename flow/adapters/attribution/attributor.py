@@ -143,12 +143,6 @@ class Attributor:
         reading = self.reading(check.command)
         if reading.masked_exit:
             return Attribution("masked", reading.masked_exit)
-        if reading.first_only:
-            from flow.adapters.attribution.idle_runs import read_first_only
-
-            first = read_first_only(self._top, check, reading.first_only)
-            if first is not None:
-                return first
         data = trace.output
         no_work = self._no_work(check, reading, data)
         if no_work is not None:
@@ -230,11 +224,13 @@ class Attributor:
         """Why a run is no pass that checked nothing, or could not do its work."""
         asks = any(word in check.command for word in _MAY_RUN_NOTHING)
         looked = b" pass " in data or asks or reading.only_checkers
-        if not (looked or reading.unheard or reading.must_fail):
+        if not (looked or reading.first_only or reading.unheard or reading.must_fail):
             return None
         from flow.adapters.attribution import idle_runs
 
-        idle = idle_runs.idle_run(self._top, check, reading, data) if looked else None
+        idle = idle_runs.read_first_only(self._top, check, reading.first_only)
+        if idle is None and looked:
+            idle = idle_runs.idle_run(self._top, check, reading, data)
         return idle or idle_runs.failed_run(self._top, check, reading, data, self._path)
 
     def _started(self, check: Check, reading: CommandReading) -> list[str]:

@@ -177,9 +177,6 @@ JUDGED = "judge: "
 NO_ANSWER = " gave no usable answer"
 """Behind a judge's name, in a reason that ends with why."""
 
-KINDS = ("masked", "vacuous", "guarded", "flaky", "not red")
-"""First words of an undecided criterion's reason, which name the kind of its result."""
-
 NAMED_JUDGE = " --judge-backend claude"
 """Options added to an evaluation's command line if a judge could answer and none is set up."""
 

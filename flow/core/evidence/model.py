@@ -34,6 +34,9 @@ ONLY_WORD = "One person's word, for these files and this wording only."
 GENERAL_LIMITATIONS = frozenset((ONLY_EXIT, ONLY_OPINION, ONLY_GIVEN, ONLY_WORD))
 """Limitations of all evidence of a command, a judge or a person."""
 
+UNDECIDED_KINDS = ("masked", "vacuous", "guarded", "flaky", "not red")
+"""First words of an undecided criterion's reason, which name the kind of its result."""
+
 
 class Subject(NamedTuple):
     """The state that evidence was measured on (SPEC 10).

@@ -5,7 +5,8 @@ The message to an agent that continues: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED, KINDS, NO_ANSWER, in_words, not_shown
+from flow.core.decision.explain import FUZZY, JUDGED, NO_ANSWER, in_words, not_shown
+from flow.core.evidence.model import UNDECIDED_KINDS
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import Loss, SessionNotes, describe_loss, loss_remedy
 from flow.core.text import display
@@ -163,4 +164,4 @@ def _kind(row: CriterionResult) -> str:
     if row.outcome == "not_run":
         return "not run"
     kind = row.reason.partition(": ")[0]
-    return kind if kind in KINDS else "undecided"
+    return kind if kind in UNDECIDED_KINDS else "undecided"

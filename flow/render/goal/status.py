@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.evidence.model import UNDECIDED_KINDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
 from flow.errors import FEW, PATHS, more_than
@@ -76,10 +77,8 @@ def result_words(row: Document) -> str:
     if row.get("fresh") is False:
         result = f"stale, was {result}" if result else "stale"
     elif row["status"] == "evidence_collected" and result:
-        from flow.core.decision.explain import KINDS
-
         kind = str(row.get("undecided") or "").partition(": ")[0]
-        result = kind if kind in KINDS else f"undecided: {result}"
+        result = kind if kind in UNDECIDED_KINDS else f"undecided: {result}"
     elif not result:
         result = "not asked" if row["fuzzy"] else "not run"
     return result if row["must_pass"] else f"{result}, not required"

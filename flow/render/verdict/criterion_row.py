@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED, KINDS
+from flow.core.decision.explain import FUZZY, JUDGED
+from flow.core.evidence.model import UNDECIDED_KINDS
 from flow.core.text.display import clip, visible
 from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING
@@ -61,7 +62,7 @@ def _undecided_words(row: Document, details: RowDetails) -> str:
     kind = reason.partition(": ")[0]
     if kind == "flaky" and details.runs:
         return f"flaky: {details.runs[0]} of {details.runs[1]} passed"
-    if kind in KINDS:
+    if kind in UNDECIDED_KINDS:
         return kind
     if "its time limit" in reason:
         return "out of time"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import JUDGED, KINDS
+from flow.core.decision.explain import JUDGED
+from flow.core.evidence.model import UNDECIDED_KINDS
 from flow.core.text.display import clip, names, visible
 from flow.core.text.shell_quote import shell_word
 from flow.errors import PATHS
@@ -86,7 +87,7 @@ def _own_words(sheet: VerdictSheet, row: Document, details: RowDetails) -> list[
     """Flow's reason, and the command that would let the criterion show a failure."""
     reason = clip(show(row["reason"]), _REASON) if row.get("reason") else ""
     kind, _, rest = reason.partition(": ")
-    text = rest if kind in KINDS and rest else reason.removeprefix(JUDGED)
+    text = rest if kind in UNDECIDED_KINDS and rest else reason.removeprefix(JUDGED)
     if not details.works:
         return sheet.sentence(text) if text else []
     wording = f"{row.get('criterion_id')}: {row.get('text')} :: {details.works}"
