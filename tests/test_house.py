@@ -45,6 +45,19 @@ def test_the_repository_is_a_valid_plugin(tmp_path: Path) -> None:
         assert found.status == 0, found.stdout + found.stderr
 
 
+TOP_LEVEL = """
+.ci .claude-plugin .editorconfig .flow-example .gitattributes .gitignore .pre-commit-config.yaml
+CHANGELOG.md CONTRIBUTING.md LICENSE README.md agents benchmarks bin commands docs flow hooks
+pyproject.toml references rubrics schemas skills tests tools
+""".split()
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    """What a trial or a tool left there is easily committed along. Your own files may lie there."""
+    committed = run(["git", "ls-files", "-z"], cwd=ROOT).stdout.split("\0")
+    assert {name.partition("/")[0] for name in committed} - {*TOP_LEVEL, ""} == set()
+
+
 def test_ci_runs_what_a_contributor_runs() -> None:
     text = Path(f"{ROOT}/.ci/run").read_text("utf-8")
     assert "bin/check" in text
