@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -177,7 +176,7 @@ NODE_FILES: list[tuple[dict[str, str], str]] = [
 """Files of a folder, and how their run counts."""
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.needs_tool("node")
 @pytest.mark.parametrize(
     ("reporter", "files", "outcome"),
     [
@@ -211,7 +210,7 @@ ENDED = {
 }
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.needs_tool("node")
 def test_a_file_of_node_that_ends_after_its_first_test(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +227,7 @@ def test_a_file_of_node_that_ends_after_its_first_test(
     assert results[0].reason == "vacuous: web/ends.test.js was ended before its test `ends`"
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.needs_tool("node")
 def test_a_script_that_starts_its_runner_itself(tmp_path: Path) -> None:
     """HAZARD I164: code under test ends it with 0, and nothing is printed."""
     main = "\nif __name__ == '__main__':\n    unittest.main()\n"
@@ -287,7 +286,7 @@ SILENT = {
 """Commands, and how their runs count."""
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.needs_tool("make")
 def test_a_silent_make_for_whose_target_a_folder_stands(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "sub"):
         for goal in ("check", "test", "lint", "unit-test"):
@@ -314,7 +313,7 @@ BESIDE = {
 """Commands, and how their runs count."""
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.needs_tool("make")
 def test_a_make_beside_other_output_that_surely_ran_nothing(tmp_path: Path) -> None:
     text = ".PHONY: lint\nlint:\n\t@echo linted\ncheck:\n\t@:\n"
     text += "X ::= check\n# check::\ncolon-test::\n\t@:\n"
@@ -331,7 +330,7 @@ def test_a_make_beside_other_output_that_surely_ran_nothing(tmp_path: Path) -> N
     assert [result for result in results if why not in result.reason and not honest(result)] == []
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.needs_tool("make")
 def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_app.py").write_text("import app\n\n\ndef test_a():\n    assert app.a\n")
@@ -363,7 +362,7 @@ def test_code_that_ends_the_runner_of_a_makefile_with_0(tmp_path: Path) -> None:
         assert said(result) == ("passed", "")
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.needs_tool("make")
 def test_a_make_without_a_word(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("app:\n\t@echo made\n")
     program(tmp_path / "configure", "echo configured")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -130,7 +129,7 @@ def test_make_that_runs_the_recipe_is_not() -> None:
     assert [text for text in MAKE_RUNS_IT if why(text)] == []
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is not here")
+@pytest.mark.needs_tool("make")
 @pytest.mark.parametrize("text", [*MAKE_RUNS_NO_TEST, *MAKE_RUNS_IT])
 def test_make_itself_agrees(tmp_path: Path, text: str) -> None:
     for folder in (tmp_path, tmp_path / "lib"):
