@@ -23,6 +23,7 @@ import flow.adapters.process.redaction  # noqa: F401  # loaded here, and not by 
 from flow.adapters.process import child
 from flow.adapters.verification import watchdog
 from flow.adapters.verification.supervisor import ToFlow
+from tests.support.start import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +42,7 @@ class SmallProcess:
         here, there = socket.socketpair()
         with there:
             words = (sys.executable, "-m", __name__, str(there.fileno()))
-            self._process = subprocess.Popen(words, pass_fds=(there.fileno(),), cwd=_top())
+            self._process = subprocess.Popen(words, pass_fds=(there.fileno(),), cwd=ROOT)
         self._channel = here
 
     def fork(self, process: watchdog._WatchdogProcess) -> int:
@@ -75,10 +76,6 @@ def lend(*, unless: Callable[[], object]) -> None:
         return lent[0].fork(process)
 
     watchdog.fork_to = fork_to
-
-
-def _top() -> str:
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes:

@@ -43,6 +43,7 @@ from flow.core.attribution.node_files import (
 from flow.core.attribution.reading import WINDOW, Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL
 from flow.core.masked_exit.runner_words import doctest_files, package_script, script_if_present
+from flow.core.masked_exit.shell import in_folders
 from flow.core.text.display import joined, visible
 from flow.errors import FlowError
 from flow.startup.json import object_of
@@ -176,10 +177,8 @@ def _unwritten(top: str, check: Check, commands: Sequence[Sequence[str]]) -> Att
     """
     if "$" in check.command or "`" in check.command:
         return None
-    folder, missing = check.cwd, ""
-    for words in commands:
-        if words[:1] == ("cd",) and len(words) == 2:
-            folder = os.path.join(folder, words[1])
+    missing = ""
+    for folder, words in in_folders(commands, check.cwd):
         if words[0] in CANNOT_FAIL or words[0] == "cd":
             continue
         called, tested = script_if_present(tuple(words)), doctest_files(tuple(words))
@@ -232,10 +231,7 @@ def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> 
             continue
         for goal in make.goals or filter(None, (first_target(makefile),)):
             lines += recipe_lines(goal, makefile)
-    folder = check.cwd
-    for words in commands:
-        if words[:1] == ("cd",) and len(words) == 2:
-            folder = os.path.join(folder, words[1])
+    for folder, words in in_folders(commands, check.cwd):
         script = shell_script(words)
         text = _source(top, folder, script, unread="") if script else ""
         lines += [text] if text and len(text) < LONGEST_SCRIPT and is_shell_text(text) else []
@@ -363,10 +359,7 @@ def _script_without_report(
     """
     if reading.files or summaries(lines):
         return None
-    folder = check.cwd
-    for words in reading.commands:
-        if words[0] == "cd" and len(words) == 2:
-            folder = os.path.join(folder, words[1])
+    for folder, words in in_folders(reading.commands, check.cwd):
         program, script = script_of(words)
         text = _source(top, folder, script, unread="") if script else ""
         runner = runner_in_script(program, text) if text else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from flow.core.masked_exit.shell import base_name, has_wildcard
+from flow.core.masked_exit.shell import base_name, has_wildcard, in_folders
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -79,17 +79,14 @@ def first_only(commands: Sequence[Words]) -> Iterator[FirstOnly]:
 
     ``commands`` are the words of its programs, None for one that the shell computes.
     """
-    folder = ""
-    for words in commands:
+    for folder, words in in_folders(commands):
         if not words or words[0] is None:
             continue
-        if words[0] == "cd" and len(words) == 2 and words[1] is not None:
-            folder = posixpath.join(folder, words[1])
         name = base_name(words[0])
         if name == "find":
-            found = _fed(_behind_exec(words), ("{}", "+"))
+            found = _handed_files(_behind_exec(words), ("{}", "+"))
         elif name == "xargs":
-            found = _fed(_behind_xargs(words), ())
+            found = _handed_files(_behind_xargs(words), ())
         else:
             found = _of_words(words, folder)
         if found is not None:
@@ -98,7 +95,7 @@ def first_only(commands: Sequence[Words]) -> Iterator[FirstOnly]:
 
 def script_of(words: Words) -> tuple[str, str]:
     """(Interpreter, the script that it runs); empty if it runs none, or the shell computes it."""
-    read = _read(words)
+    read = _interpreter_call(words)
     if read is None or read[1] or not read[2]:
         return "", ""
     return read[0], read[2][0] or ""
@@ -106,7 +103,7 @@ def script_of(words: Words) -> tuple[str, str]:
 
 def _of_words(words: Words, folder: str) -> FirstOnly | None:
     """The finding for an interpreter with its files among its words; None without one."""
-    read = _read(words)
+    read = _interpreter_call(words)
     if read is None:
         return None
     program, checks, operands = read
@@ -117,15 +114,15 @@ def _of_words(words: Words, folder: str) -> FirstOnly | None:
     return FirstOnly(program, tuple(posixpath.join(folder, word) for word in files), certain)
 
 
-def _fed(words: Words, handed: tuple[str, ...]) -> FirstOnly | None:
+def _handed_files(words: Words, handed: tuple[str, ...]) -> FirstOnly | None:
     """The finding for an interpreter that ``find`` or ``xargs`` hands several files at once."""
-    read = _read(words)
+    read = _interpreter_call(words)
     if read is None or tuple(read[2]) != handed:
         return None
     return FirstOnly(read[0], (), certain=True)
 
 
-def _read(words: Words) -> tuple[str, bool, Words] | None:
+def _interpreter_call(words: Words) -> tuple[str, bool, Words] | None:
     """(Program, whether it only checks, its operands); None if it is no interpreter of a file."""
     name = base_name(words[0] or "") if words else ""
     interpreter = INTERPRETERS.get(name) or INTERPRETERS.get(_VERSIONED.sub("", name))

@@ -13,7 +13,7 @@ import re
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.programs import ASIDE, MAKES
 from flow.core.masked_exit.runner_words import option_values
-from flow.core.masked_exit.shell import base_name
+from flow.core.masked_exit.shell import base_name, in_folders
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -114,10 +114,8 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
 
     Each may have run nothing without printing so (``-s``, also in a makefile).
     """
-    folder, makes = "", []
-    for words in commands:
-        if words[:1] == ("cd",) and len(words) == 2:
-            folder = posixpath.join(folder, words[1])
+    makes = []
+    for folder, words in in_folders(commands):
         place = next((n for n, word in enumerate(words) if base_name(word) in MAKES), None)
         if place is None:
             continue

@@ -16,7 +16,7 @@ from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
 from flow.core.masked_exit.runner_tables import LAUNCHERS
 from flow.core.masked_exit.runner_words import option_values
-from flow.core.masked_exit.shell import base_name
+from flow.core.masked_exit.shell import base_name, in_folders
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -200,10 +200,8 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
     ``commands`` are the words of its simple commands, none of them computed by the shell: a word
     that is not known could name other files.
     """
-    folder, searched = "", []
-    for words in commands:
-        if words[:1] == ("cd",) and len(words) == 2:
-            folder = posixpath.join(folder, words[1])
+    searched = []
+    for folder, words in in_folders(commands):
         if base_name(words[0]) in _ASIDE:
             continue
         program, given = checker_of(words)

@@ -6,11 +6,16 @@ programs read it. It only has the shape of the command: expansions are never gue
 
 from __future__ import annotations
 
+import posixpath
+
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator, Sequence
+    from typing import TypeVar
+
+    Words = TypeVar("Words", bound=Sequence[str | None])
 
 Kind = Literal[
     "sequence", "background", "and", "or", "not", "pipe", "group", "subshell", "command", "assign",
@@ -92,6 +97,18 @@ def plain_words(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
 def base_name(word: str) -> str:
     """``true`` for ``/bin/true``."""
     return word.rsplit("/", 1)[-1]
+
+
+def in_folders(commands: Iterable[Words], start: str = "") -> Iterator[tuple[str, Words]]:
+    """Each command with the folder it is in, from ``start`` on: ``cd`` sets that of what follows.
+
+    ``commands`` are the words of simple commands, None for a word that the shell computes.
+    """
+    folder = start
+    for words in commands:
+        if len(words) == 2 and words[0] == "cd" and words[1] is not None:
+            folder = posixpath.join(folder, words[1])
+        yield folder, words
 
 
 def has_wildcard(word: str) -> bool:
