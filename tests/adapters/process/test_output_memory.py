@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from flow.core import layout
 from flow.core.attribution.reading import WINDOW
 from flow.core.chain.entries import following
 from flow.core.secrets.redact import Redactor
+from tests.support.counted import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,13 +80,7 @@ def test_memory_does_not_grow_with_an_output(tmp_path: Path, way: str) -> None:
     WAYS[way](tmp_path)
     for name in ("kept", "copy"):
         (tmp_path / name).unlink(missing_ok=True)
-    tracemalloc.start()
-    try:
-        WAYS[way](tmp_path)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < MOST
+    assert memory_of(lambda: WAYS[way](tmp_path)).peak < MOST
 
 
 @pytest.mark.parametrize("size", [0, 1, WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW, 3 * WINDOW + 7])

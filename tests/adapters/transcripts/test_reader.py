@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from flow.adapters.transcripts import reader
 from flow.core.transcript.layout import lay_out
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.errors import InputError
+from tests.support.counted import memory_of
 from tests.support.sessions import SessionFile, folder
 
 
@@ -837,13 +837,8 @@ def test_a_huge_session_takes_little_memory(session: SessionFile, home: Path, cw
             file.write(json.dumps({"type": "assistant", "message": message}).encode() + b"\n")
     session.bash("false", "Exit code 1", failed=True).says("the very end")
     assert session.path.stat().st_size > 80_000_000
-    tracemalloc.start()
-    try:
-        found = newest("tidy", home, cwd)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 40_000_000
+    assert memory_of(lambda: newest("tidy", home, cwd)).peak < 40_000_000
+    found = newest("tidy", home, cwd)
     assert any("were not kept" in text for _, text in rows(found))
     assert rows(found)[0] == ("prompt", "/tidy x")
     assert rows(found)[-1] == ("text", "the very end")

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import time
-import tracemalloc
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +36,7 @@ from flow.core.boundary.by_products import (
 from flow.core.boundary.changes import Baseline
 from flow.core.boundary.packed import PackedChanges
 from flow.core.boundary.rules import OwnFiles
+from tests.support.counted import memory_of
 from tests.support.effort import sizes
 from tests.support.gitbox import FILES, GitBox
 
@@ -1673,21 +1673,16 @@ def test_what_git_does_not_track_takes_little_memory(
     """Bytes for each file more, while it is looked at and of the snapshot."""
     monkeypatch.setattr(worktree_change_set, "PLAIN", 0)
     box.pin()
-    peaks, sizes, counts = [], [], (500, 2000)
-    for count in counts:
-        for number in range(count):
-            box.write(f"src/some/folder/file-{number}.txt", f"{number}\n")
-        box.snapshot()
-        tracemalloc.start()
-        now = box.snapshot()
-        size, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        assert len(now.changes) == count
-        peaks.append(peak)
-        sizes.append(size)
-    more = counts[1] - counts[0]
-    assert sizes[1] - sizes[0] < 150 * more
-    assert peaks[1] - peaks[0] < 600 * more
+    for number in range(500):
+        box.write(f"src/some/folder/file-{number}.txt", f"{number}\n")
+    box.snapshot()
+    few = memory_of(box.snapshot)
+    for number in range(500, 2000):
+        box.write(f"src/some/folder/file-{number}.txt", f"{number}\n")
+    assert len(box.snapshot().changes) == 2000
+    many = memory_of(box.snapshot)
+    assert 0 < many.kept - few.kept < 150 * 1500
+    assert 0 < many.peak - few.peak < 600 * 1500
 
 
 @pytest.fixture
