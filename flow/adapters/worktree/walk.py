@@ -166,6 +166,11 @@ class Walk:
         """The folders that ignore themselves, as paths below the top level."""
         return [self.name(path) for path in self.set_aside]
 
+    def ignored_folders(self) -> list[str]:
+        """The untracked folders that the rules ignore, as paths below the top level."""
+        ignored = self._rules.decisions
+        return [self.name(path[:-1]) for path in self.asked if path[-1:] == b"/" and ignored[path]]
+
     def holds(self, path: bytes) -> bool:
         """Whether ``path``, or something below it, is compared: tracked, or not ignored."""
         if path in self._table or path in self._tracked or path in self._folders:

@@ -24,7 +24,6 @@ from flow.core.decision.details import judged_figures
 from flow.core.evidence.model import GENERAL_LIMITATIONS, Evidence
 from flow.core.evidence.proof import ProofChange, ProofFile
 from flow.core.goal import ids
-from flow.core.text.display import names
 from flow.errors import FlowError
 from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
@@ -104,9 +103,7 @@ def question(
     snapshot = snapshot or deciding_snapshot(context, goal, baseline)
     report = goal_boundary(goal, snapshot, baseline, context.denied(goal), inside=False)
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
-    unseen = bounds.unseen_folders(snapshot)
-    if unseen:
-        unknown.append(f"folders that ignore themselves are not looked at: {names(unseen, 5)}")
+    unknown += bounds.not_looked_at(snapshot, goal.allowed_paths)
     history = _trusted_contracts(port, goal.id)
     steps, gaps = contract_steps(loaded, history, port.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)

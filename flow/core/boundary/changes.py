@@ -202,6 +202,8 @@ class Snapshot(NamedTuple):
     """path → digest of ignored files that new symlinks lead to and no other field holds."""
     set_aside: tuple[str, ...] = ()
     """The untracked folders that ignore themselves, and that no rule of the checkout ignores."""
+    ignored: tuple[str, ...] = ()
+    """The untracked folders that a rule of the checkout ignores; not those inside them."""
 
 
 def entry_digest(entry: ContentState | None) -> str:

@@ -124,6 +124,17 @@ class Glob(NamedTuple):
             (text for part in parts for text in (part.head, part.tail or b"")), key=len, default=b""
         )
 
+    def names_folder(self, folder: bytes) -> bool:
+        """Whether the pattern spells the name of ``folder``, which has its place in it."""
+        names = folder.split(b"/")
+        parts = [part for part in self.parts[: len(names)] if part is not None]
+        return (
+            self.anchored
+            and len(parts) == len(names)
+            and parts[-1] == GlobPart(names[-1])
+            and all(part.matches(name) for part, name in zip(parts, names, strict=True))
+        )
+
     def enters(self, folder: bytes) -> bool:
         """Whether the pattern's literal part leads into ``folder``, or ends above it."""
         literal: list[bytes] = []
@@ -170,6 +181,10 @@ class Globs:
             literal = glob.literal
             matching.update(path for path in paths if literal in path and glob.matches(path))
         return matching
+
+    def names_folder(self, folder: bytes) -> bool:
+        """Whether any pattern spells the name of ``folder``, which has its place in it."""
+        return any(glob.names_folder(folder) for glob in self.globs)
 
     def enters(self, folder: bytes) -> bool:
         """Whether any pattern's literal part leads into ``folder``."""

@@ -43,6 +43,8 @@ _STEERING = (f"{FOLDER}/rubrics/", f"{FOLDER}/runners.yaml/")
 """Below Flow's folder: people's files that steer what Flow decides."""
 _ENVIRONMENTS = (".venv", "venv", ".env", "env")
 """Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
+IN_NO_COMMIT = "not looked at, and in no commit, as git ignores it"
+"""Said of folders in which a goal's work may lie."""
 
 
 class Violation(NamedTuple):
@@ -289,7 +291,7 @@ def boundary_report(
         status="inconclusive" if problems else "outside" if violations else "inside",
         violations=() if problems else tuple(violations),
         by_products=tuple(by_products),
-        warnings=_warnings(by_products, unseen_folders(snapshot), denied, baseline),
+        warnings=_warnings(by_products, not_looked_at(snapshot, allowed), denied, baseline),
         problems=problems,
         guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
         inside=() if problems else tuple(allowed_ones),
@@ -393,15 +395,30 @@ def _where_seen(change: PathChange) -> str:
     return ", ".join(places)
 
 
-def unseen_folders(snapshot: Snapshot) -> tuple[str, ...]:
-    """The folders that ignore themselves and may hold what a run rests on.
+def not_looked_at(snapshot: Snapshot, allowed: Sequence[str]) -> tuple[str, ...]:
+    """Sentences on the folders that are not compared and may hold the work, or what a run rests on.
 
-    Caches, build folders and virtual environments, which tools make so, are left out.
+    They ignore themselves, or git ignores them though the allowed paths name them. Caches, build
+    folders and virtual environments are left out.
     """
-    return tuple(
+    itself = tuple(filter(_may_hold_work, snapshot.set_aside))
+    patterns = Globs(allowed, anchored=True)
+    named = tuple(
         folder
-        for folder in snapshot.set_aside
-        if not is_harmless(f"{folder}/x.py", "100644")
+        for folder in snapshot.ignored
+        if patterns.names_folder(path_bytes(folder)) and _may_hold_work(folder)
+    )
+    sentences = []
+    if itself:
+        sentences.append(f"not looked at, as they ignore themselves: {names(itself, 5)}")
+    if named:
+        sentences.append(f"{IN_NO_COMMIT}: {names(named, 5)}")
+    return tuple(sentences)
+
+
+def _may_hold_work(folder: str) -> bool:
+    return (
+        not is_harmless(f"{folder}/x.py", "100644")
         and folder.rpartition("/")[2] not in _ENVIRONMENTS
     )
 
@@ -413,8 +430,7 @@ def _warnings(
     if by_products:
         shown = names(by_products, 5)
         warnings.append(f"left by Flow's own commands and not counted: {shown}")
-    if unseen:
-        warnings.append(f"not looked at, as they ignore themselves: {names(unseen, 5)}")
+    warnings += unseen
     late = [pattern for pattern in denied if pattern not in baseline.denied]
     if late and baseline.base_commit is not None:
         warnings.append(

@@ -8,6 +8,7 @@ import pytest
 
 from flow.core.boundary.by_products import is_by_product
 from flow.core.boundary.changes import ContentState, PathChange, entry_digest
+from flow.core.boundary.rules import IN_NO_COMMIT
 from tests.support import GitRepo, Ran
 from tests.support.scene import flow, start, step
 
@@ -204,4 +205,33 @@ def test_folders_that_ignore_themselves_are_named(work: GitRepo) -> None:
     named = "a/b/c/d/e/f/g/h/i, plug, src/lib"
     assert f"not looked at, as they ignore themselves: {named}" in done.json["warnings"]
     unknown = done.json["proposed_transition"]["confirm"]["unknown"]
-    assert f"folders that ignore themselves are not looked at: {named}" in unknown
+    assert f"not looked at, as they ignore themselves: {named}" in unknown
+
+
+def test_ignored_folders_that_the_allowed_paths_name_are_told(repo: GitRepo) -> None:
+    """``lib/`` is in many a ``.gitignore`` for Python: work there passes, and is in no commit."""
+    rules = ".flow/runs/\nlib/\ndist/\n.venv/\ndata/\n*.gen/\n"
+    repo.commit("start", **{"src/x.py": "x = 1\n", ".gitignore": rules})
+    paths = ("lib/**", "src/**", "packages/*/lib/**", "pkg/a.gen/b/x.js", "dist/**", ".venv/**")
+    allowed = [word for path in paths for word in ("--allow", path)]
+    command = ("--criterion", "AC1: x :: test -f lib/x.js")
+    assert flow(repo, "goal", "create", "greet", "--outcome", "o", *allowed, *command).status == 0
+    here = ("lib", "packages/a/lib", "pkg/a.gen/b", "dist", ".venv")
+    elsewhere = ("data", "src/lib", "src/y.gen", "other/lib", "packages/lib", "pkg/c.gen")
+    for folder in (*here, *elsewhere):
+        repo.write(f"{folder}/x.js", "x = 1\n")
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert done.status == 0, done.json
+    named = f"{IN_NO_COMMIT}: lib, packages/a/lib, pkg/a.gen"
+    assert named in done.json["warnings"]
+    assert named in done.json["proposed_transition"]["confirm"]["unknown"]
+
+
+def test_ignored_folders_that_hold_committed_files_are_compared(repo: GitRepo) -> None:
+    repo.commit("start", **{"lib/y.js": "y = 1\n"})
+    repo.commit("rules", **{".gitignore": ".flow/runs/\nlib/\n"})
+    goal = ("goal", "create", "greet", "--outcome", "o", "--allow", "lib/**")
+    assert flow(repo, *goal, "--criterion", "AC1: x :: test -f lib/x.js").status == 0
+    repo.write("lib/x.js", "x = 1\n")
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert not [text for text in done.json["warnings"] if IN_NO_COMMIT in text], done.json

@@ -367,3 +367,34 @@ def test_among_many_paths_are_those_that_it_covers_one_by_one(pattern: str, anch
     assert globs.among(paths) == covered
     assert covered
     assert Globs([], anchored=anchored).among(paths) == set()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "named"),
+    [
+        ("lib/**", "lib", True),
+        ("lib", "lib", True),
+        ("lib/", "lib", True),
+        ("lib/a.js", "lib", True),
+        ("lib/gen/*.py", "lib", True),
+        ("lib/gen/*.py", "lib/gen", True),
+        ("packages/*/lib/**", "packages/a/lib", True),
+        ("packages/*/lib/**", "packages/lib", False),
+        ("packages/*/lib/**", "other/a/lib", False),
+        ("lib*/**", "lib", False),
+        ("l?b", "lib", False),
+        ("**", "lib", False),
+        ("*", "lib", False),
+        ("**/lib", "lib", False),
+        ("src/**", "src/lib", False),
+        ("src/*", "src/lib", False),
+        ("src/**/lib/**", "src/lib", False),
+        ("src/lib/**", "lib", False),
+        ("library/**", "lib", False),
+    ],
+)
+def test_whether_a_pattern_spells_a_folders_name(pattern: str, folder: str, named: bool) -> None:
+    name = folder.encode()
+    assert compile_glob(pattern, anchored=True).names_folder(name) is named
+    assert not compile_glob(pattern, anchored=False).names_folder(name)
+    assert Globs(["docs/**", pattern], anchored=True).names_folder(name) is named
