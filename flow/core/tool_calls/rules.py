@@ -126,10 +126,13 @@ _RESULTS = re.compile(r"-o|--(?:base|cache|cov|html|junit|log-f|out|rep|res|[a-z
 _LAUNCHERS = frozenset(["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "npx"])
 """Programs that run the program that one of their words names."""
 _INTERPRETERS = (
-    "ash", "bash", "busybox", "dash", "ksh", "pwsh", "sh", "zsh", "fish", "python", "perl", "php",
-    "ruby", "lua", "node", "deno", "bun", "xargs", "parallel", "source", ".", "eval", "ssh", "at",
-    "batch", "crontab", "doas", "env", "sudo", "flow", "read",
+    "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "pwsh", "sh", "tcsh", "zsh",
+    "bun", "deno", "expect", "lua", "node", "perl", "php", "python", "ruby", "tclsh",
+    ".", "at", "batch", "crontab", "eval", "gmake", "make", "parallel", "read", "source", "xargs",
+    "chroot", "doas", "docker", "env", "flow", "kubectl", "nsenter", "podman", "pkexec", "runuser",
+    "screen", "script", "ssh", "su", "tmux", "unshare", "emacs", "gdb", "nvim", "vi",
 )  # fmt: skip
+"""Begins of the names of programs that may run their input."""
 _HERE_DOCUMENT = re.compile(
     r"""<<(?!<)-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([^\s;|&()<>'"\\]+))"""
 )

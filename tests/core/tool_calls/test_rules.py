@@ -233,8 +233,10 @@ def test_what_a_person_is_asked_about() -> None:
 @pytest.mark.parametrize(
     "program",
     (
-        ". ash at bash batch bun busybox crontab dash deno doas eval fish ksh lua5.4 node parallel "
-        "perl php pwsh python3 read ruby sh source ssh xargs zsh"
+        ". ash at bash batch bun busybox chroot crontab csh dash deno doas docker emacs eval "
+        "expect fish gdb gmake kubectl ksh lua5.4 make mksh node nsenter nvim parallel perl php "
+        "pkexec podman pwsh python3 read ruby runuser screen script sh source ssh su tclsh "
+        "tcsh tmux unshare vim xargs zsh"
     ).split(),
 )
 def test_what_may_run_its_input_is_asked_about(program: str) -> None:
