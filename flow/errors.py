@@ -180,11 +180,9 @@ class ContractError(InputError):
     def __init__(self, faults: Sequence[Fault]) -> None:
         if not faults:
             raise ValueError("a ContractError needs at least one fault")
+        super().__init__(faults[0].message)
         self._faults = tuple(faults)
-        first = self._faults[0]
-        super().__init__(
-            first.message, file=first.file, key=first.key, value=first.value, remedy=first.remedy
-        )
+        self.fault = faults[0]
 
     @property
     def faults(self) -> tuple[Fault, ...]:

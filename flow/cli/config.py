@@ -72,7 +72,10 @@ def _list_settings(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _key_arguments(parser: argparse.ArgumentParser, *, here: str) -> None:
+def _key_arguments(
+    parser: argparse.ArgumentParser,
+    here: str = "with --user: in your own file, for this checkout alone",
+) -> None:
     parser.add_argument(
         "KEY", help="a key of the list, whole or its last part: stopHookEnforcement"
     )
@@ -94,16 +97,12 @@ def _key_arguments(parser: argparse.ArgumentParser, *, here: str) -> None:
 
 
 def _get_arguments(parser: argparse.ArgumentParser) -> None:
-    _key_arguments(parser, here="with --user: what your own file says of this checkout alone")
+    _key_arguments(parser, "with --user: what your own file says of this checkout alone")
 
 
 def _set_arguments(parser: argparse.ArgumentParser) -> None:
-    _key_arguments(parser, here="with --user: in your own file, for this checkout alone")
+    _key_arguments(parser)
     parser.add_argument("VALUE", help="as JSON; words need no quotes")
-
-
-def _unset_arguments(parser: argparse.ArgumentParser) -> None:
-    _key_arguments(parser, here="with --user: in your own file, for this checkout alone")
 
 
 def _key_of(args: argparse.Namespace) -> Key:
@@ -167,7 +166,7 @@ def _unset_setting(args: argparse.Namespace, out: Output) -> int:
 
 def _write(out: Output, place: _Surroundings, file: SettingsPlace, key: Key, value: Any) -> int:
     _refuse_agent(out, place, file, key, value)
-    change = settings_edit.write_setting(file, key, value, place.state_dir())
+    before = settings_edit.write_setting(file, key, value, place.state_dir())
     try:
         loaded = place.settings()
         now = next(row for row in config_rows(loaded) if row.key == key.name)
@@ -177,15 +176,15 @@ def _write(out: Output, place: _Surroundings, file: SettingsPlace, key: Key, val
     document = {
         "key": key.name,
         "file": file.shown,
-        "before": None if change.before is ABSENT else change.before,
+        "before": None if before is ABSENT else before,
         "value": None if value is ABSENT else value,
         "set": value is not ABSENT,
         **({"in_force": plain(now.value), "origin": now.origin} if now is not None else {}),
     }
-    out.result(document, text.setting_written(document, was_set=change.before is not ABSENT))
+    out.result(document, text.setting_written(document, was_set=before is not ABSENT))
     if value is not ABSENT and not value and key.not_a_switch:
         out.say(f"flow: note: {key.name}: {key.not_a_switch}")
-    if change.before != value and key.rule == "pinned" and file.root == place.top:
+    if before != value and key.rule == "pinned" and file.root == place.top:
         out.say("flow: note: goals that have begun go on with the value they began with")
     return 0
 
@@ -234,7 +233,7 @@ COMMANDS = {
     ),
     "unset": CommandSpec(
         "take one setting out of a settings file (default: your own)",
-        _unset_arguments,
+        _key_arguments,
         _unset_setting,
     ),
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeVar
 
+    from flow.adapters.setup.file_edits import InitStep
     from flow.adapters.setup.init import Done, InitRequest
     from flow.cli.output import Output
 
@@ -101,11 +102,15 @@ def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
             private=render.private_words(done.tracked) if request.private else "",
             git_line=done.git_line,
         )
-    width = max(len(step.file) for step in done.steps)
-    lines = [f"{step.file:<{width}}  {step.did}" for step in done.steps]
+    lines = _step_lines(done.steps)
     if request.private:
         lines.append(f"private: {render.private_words(done.tracked)}")
     return [*lines, f"next: {done.next}"]
+
+
+def _step_lines(steps: Sequence[InitStep]) -> list[str]:
+    width = max((len(step.file) for step in steps), default=0)
+    return [f"{step.file:<{width}}  {step.did}" for step in steps]
 
 
 def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRequest:
@@ -197,9 +202,7 @@ def _undo(place: SetUpPlace, out: Output) -> int:
         "stays": stays,
         "untracked": shown,
     }
-    width = max((len(step.file) for step in steps), default=0)
-    lines = [f"{step.file:<{width}}  {step.did}" for step in steps]
-    lines = lines or ["nothing that flow init put in is on record here"]
+    lines = _step_lines(steps) or ["nothing that flow init put in is on record here"]
     lines += [f"stays: {what}" for what in stays]
     if shown:
         lines.append(f"git status shows it as untracked now: {names(shown)}")

@@ -72,11 +72,6 @@ class Output:
         """Print a renderer's text without a line's end; the answer, or a result, follows it."""
         self._write(sys.stderr, text)
 
-    @property
-    def columns(self) -> int:
-        """Width of the terminal that questions are asked at."""
-        return _columns(sys.stderr, self.environ)
-
     def warn(self, warnings: Iterable[str]) -> None:
         """Warnings, one a line; the same one about several criteria is one. JSON has them all."""
         told = list(warnings)

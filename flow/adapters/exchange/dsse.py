@@ -72,7 +72,9 @@ def _envelope(line: bytes, file: str, place: str) -> Envelope:
     try:
         document = strict_json(line, file)
     except ContractError as error:
-        raise ContractError([_in_line(fault, place) for fault in error.faults]) from None
+        for fault in error.faults:
+            fault.key = f"{place}{_within_line(fault.key or '')}"
+        raise
     if not isinstance(document, dict):
         raise in_file(file, place).corrupt("is no DSSE envelope", "each line has to be one")
     kind, body, signatures = (document.get(k) for k in ("payloadType", "payload", "signatures"))
@@ -88,11 +90,9 @@ def _envelope(line: bytes, file: str, place: str) -> Envelope:
     return Envelope(place, kind, payload, tuple(_signatures(signatures, file, place)))
 
 
-def _in_line(fault: Fault, place: str) -> Fault:
-    """A fault of one line's JSON, with the place of that line in the file."""
-    key = fault.key or ""
-    within = key.removeprefix("line 1") if key.startswith("line 1,") else f": {key}" if key else ""
-    return in_file(fault.file, f"{place}{within}", fault.value).fault(fault.message, fault.remedy)
+def _within_line(key: str) -> str:
+    """The place ``key`` of a fault in one line's JSON, behind the place of that line."""
+    return key.removeprefix("line 1") if key.startswith("line 1,") else f": {key}" if key else ""
 
 
 def _signatures(signatures: Sequence[Any], file: str, place: str) -> Iterable[Signature]:

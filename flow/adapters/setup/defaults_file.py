@@ -13,7 +13,7 @@ from flow.core.drafting.defaults import (
     taken_over,
 )
 from flow.core.layout import DEFAULTS
-from flow.errors import ContractError, Fault
+from flow.errors import ContractError
 
 LIMIT = 1 << 20
 
@@ -32,20 +32,12 @@ def read_defaults(top: str) -> GoalDefaults | None:
     try:
         formats.check("goal", as_goal(document), file=DEFAULTS)
     except ContractError as error:
-        faults += [_own_fault(fault) for fault in error.faults]
+        for fault in error.faults:
+            fault.message, fault.key = own_place(fault.message), own_place(fault.key or "") or None
+        faults += error.faults
     if faults:
         raise ContractError(faults)
     return GoalDefaults(*(tuple(document.get(key) or ()) for key in KEYS))
-
-
-def _own_fault(fault: Fault) -> Fault:
-    return Fault(
-        own_place(fault.message),
-        file=fault.file,
-        key=own_place(fault.key or "") or None,
-        value=fault.value,
-        remedy=fault.remedy,
-    )
 
 
 def with_defaults(text: str, defaults: GoalDefaults, file: str) -> str:

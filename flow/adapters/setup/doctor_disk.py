@@ -59,11 +59,12 @@ def _try_all(report: DoctorReport, flow: str) -> None:
     folder = tempfile.mkdtemp(prefix=f"{files.TEMP_PREFIX}doctor-", dir=flow)
     can = []
     try:
-        for name, probe, why, do in _PROBES:
+        for name, probe, why in _PROBES:
             problem = _try_probe(probe, folder)
             if problem is None:
                 can.append(name)
             else:
+                do = "move the checkout to a local file system"
                 report.found(f".flow: {name}: {problem}", why, do)
         report.fact("file system", ", ".join(can))
         if os.path.exists(os.path.join(folder, "A".lower())):
@@ -156,19 +157,13 @@ def _probe_file(folder: str, name: str) -> str:
 
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_ELSEWHERE = "move the checkout to a local file system"
-_PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
-    ("hard links", _link_fault, "two writers could take the same evidence id", _ELSEWHERE),
-    (
-        "locks (flock)",
-        _flock_fault,
-        "two commands could write at once; Flow refuses to",
-        _ELSEWHERE,
-    ),
-    ("fsync", _fsync_fault, "a power cut could lose what was said to be recorded", _ELSEWHERE),
-    ("O_NOFOLLOW", _no_follow, "a link could lead a write out of the checkout", _ELSEWHERE),
-    ("rename", _rename_fault, "a reader could see half of a goal", _ELSEWHERE),
-    ("O_APPEND", _append_fault, "two events could overwrite each other", _ELSEWHERE),
+_PROBES: tuple[tuple[str, Callable[[str], str | None], str], ...] = (
+    ("hard links", _link_fault, "two writers could take the same evidence id"),
+    ("locks (flock)", _flock_fault, "two commands could write at once; Flow refuses to"),
+    ("fsync", _fsync_fault, "a power cut could lose what was said to be recorded"),
+    ("O_NOFOLLOW", _no_follow, "a link could lead a write out of the checkout"),
+    ("rename", _rename_fault, "a reader could see half of a goal"),
+    ("O_APPEND", _append_fault, "two events could overwrite each other"),
 )
 
 
@@ -180,13 +175,15 @@ def leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Temporary files and folders of ended processes: below the top level, or absolute."""
     top = checkout.top
     paths = [name for name in _folder_names(top) if name.startswith(files.TEMP_PREFIX)]
+    probes = [name for name in _folders(f"{top}/.flow") if name.startswith(files.TEMP_PREFIX)]
     paths += files.leftovers(top, (".flow", ".claude", journal_dir(checkout)))
     paths += [
         rel
         for rel in files.leftovers(top, _reports(checkout))
         if _is_old(os.path.join(top, rel), AT_WORK)
     ]
-    return [*paths, *_leftover_folders(top), *_state_leftovers(checkout)]
+    paths += [f".flow/{name}" for name in probes]  # of probes that were ended in the middle
+    return [*paths, *_state_leftovers(checkout)]
 
 
 def remove_leftovers(checkout: ExaminedCheckout) -> list[str]:
@@ -327,12 +324,3 @@ def _folders(path: str) -> list[str]:
             return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
     except OSError:
         return []
-
-
-def _leftover_folders(top: str) -> list[str]:
-    """Folders of probes that were ended in the middle."""
-    return [
-        f".flow/{name}"
-        for name in _folders(os.path.join(top, ".flow"))
-        if name.startswith(files.TEMP_PREFIX)
-    ]

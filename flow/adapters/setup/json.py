@@ -12,7 +12,7 @@ import json
 from flow.adapters.contracts import formats
 from flow.adapters.contracts.text import dotted_path, one_line
 from flow.adapters.fs import files
-from flow.errors import ContractError, Fault, in_file
+from flow.errors import ContractError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -72,29 +72,32 @@ class JsonFile:
 
     def value(self, path: Path) -> Any:
         """The value at ``path``, which must exist."""
-        return self._at(path)
+        value: Any = self._document
+        for step in path:
+            value = value[step]
+        return value
 
     def add(self, path: Path, key: str, value: Any) -> None:
         """Put a new member at the end of the object at ``path``."""
-        self._at(path)[key] = value
+        self.value(path)[key] = value
         self.text = _inserted(self.text, path, [(key, value)])
         self.added.append(Added(path, key, value))
 
     def append(self, path: Path, values: Sequence[Any]) -> None:
         """Put ``values`` at the end of the list at ``path``."""
-        self._at(path).extend(values)
+        self.value(path).extend(values)
         self.text = _inserted(self.text, path, [(None, value) for value in values])
         self.added += [Added(path, None, value) for value in values]
 
     def put(self, path: Path, value: Any) -> None:
         """Replace the value at ``path``, which must exist."""
-        self._at(path[:-1])[path[-1]] = value
+        self.value(path[:-1])[path[-1]] = value
         start, end = _value_span(self.text, path)
         self.text = self.text[:start] + json.dumps(value, ensure_ascii=False) + self.text[end:]
 
     def remove(self, path: Path) -> None:
         """Take the member or item at ``path``, which must exist, out of its object or list."""
-        del self._at(path[:-1])[path[-1]]
+        del self.value(path[:-1])[path[-1]]
         start, _ = _value_span(self.text, path[:-1])
         parts, close = _value_parts(self.text, start)
         at = next(number for number, part in enumerate(parts) if part.key == path[-1])
@@ -115,12 +118,6 @@ class JsonFile:
             )
         return data
 
-    def _at(self, path: Path) -> Any:
-        value: Any = self._document
-        for step in path:
-            value = value[step]
-        return value
-
     def _require(self, value: object, path: Path, kind: type) -> None:
         if isinstance(value, kind):
             return
@@ -136,12 +133,9 @@ def _parsed(data: bytes, name: str) -> Any:
     except ContractError as error:
         if b"//" not in data and b"/*" not in data:
             raise
-        raise ContractError([_plain_json(fault) for fault in error.faults]) from None
-
-
-def _plain_json(fault: Fault) -> Fault:
-    remedy = f"{fault.remedy}; comments are not JSON, so Flow cannot keep them"
-    return in_file(fault.file, fault.key, fault.value).fault(fault.message, remedy)
+        for fault in error.faults:
+            fault.remedy = f"{fault.remedy}; comments are not JSON, so Flow cannot keep them"
+        raise
 
 
 class _Part(NamedTuple):

@@ -41,13 +41,6 @@ class SettingsPlace(NamedTuple):
     """The checkout that an entry of ``flow.checkouts`` is about; None: any."""
 
 
-class SettingChange(NamedTuple):
-    """A key of a file before and after; ``ABSENT`` if the file does not set it."""
-
-    before: Any
-    after: Any
-
-
 def settings_place(
     scope: Scope, home: str | None, top: str | None, *, here: bool = False
 ) -> SettingsPlace:
@@ -87,8 +80,10 @@ def read_setting(place: SettingsPlace, key: Key) -> Any:
         return _value(target, _path(target, place, key))
 
 
-def write_setting(place: SettingsPlace, key: Key, value: Any, state_dir: str) -> SettingChange:
-    """Set the key to ``value``, or take it out for ``ABSENT``; empty sections go, too.
+def write_setting(place: SettingsPlace, key: Key, value: Any, state_dir: str) -> Any:
+    """Set the key to ``value``, or take it out for ``ABSENT``; returns the value before.
+
+    Sections that become empty go, too.
 
     Raises :class:`ContractError` for a file that is no JSON or has another kind of value on the
     way, :class:`RefusedError` for a symlink; then nothing is written.
@@ -106,7 +101,7 @@ def write_setting(place: SettingsPlace, key: Key, value: Any, state_dir: str) ->
             files.publish_new(place.root, place.file, target.data())
         elif target.changed:
             files.replace(place.root, place.file, target.data())
-    return SettingChange(before, value)
+    return before
 
 
 def _path(target: JsonFile, place: SettingsPlace, key: Key) -> tuple[str, ...]:

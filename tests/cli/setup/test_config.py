@@ -265,6 +265,17 @@ def test_a_file_that_is_broken_stays_as_it_is(repo: GitRepo, text: str) -> None:
     assert repo.read(f".claude/{PROJECT}") == text
 
 
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_a_broken_file_of_your_own_has_the_name_that_you_know_in_json_too(
+    repo: GitRepo, home: Path, text: str
+) -> None:
+    file = files(repo, home)["--user"]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    done = flow(repo, "config", "set", "jobs", "4", "--user", "--json")
+    assert (done.status, done.json["error"]["file"]) == (2, OWN)
+
+
 def test_a_file_of_your_own_that_counts_as_the_checkouts_is_refused(repo: GitRepo) -> None:
     done = flow(repo, "config", "set", "jobs", "4", "--user", env={"HOME": str(repo.path)})
     assert done.status == 2
