@@ -14,6 +14,7 @@ WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.sam
         *("true", "No", "null", "~", "", " ", "1", "1.5", "0x1", "1e3", ".inf", "2026-01-01"),
         *("a: b", "a #b", "- a", "*a", "&a", "!a", "%a", "@a", "`a", "'a", '"a', "a:", "[a]"),
         *("src/**", "it's", "a\nb", "\x1b[31m", "\u202e", "\x85", "\ufeff", "é", "漢", "🙂"),
+        *("\ufffe", "\uffff"),
         *("a ", "pytest -q tests/a.py", "grep -q 'x' a || true", "<<", "=", "?", "a\tb"),
     ]
 )
@@ -36,6 +37,12 @@ def test_it_reads_back_to_the_same_values(document: dict[str, object]) -> None:
     assert yaml.safe_load("\n".join(lines)) == document
     for line in lines:
         assert not [mark for mark in "\x1b\x07\u202e\n\r\t\x9b\x85" if mark in line]
+
+
+@pytest.mark.parametrize("text", ["a\ufffe", "\uffff"])
+def test_what_no_yaml_file_may_hold_is_an_escape(text: str) -> None:
+    (line,) = yaml_lines({"k": text})
+    assert yaml.safe_load(line) == {"k": text}
 
 
 @pytest.mark.parametrize(

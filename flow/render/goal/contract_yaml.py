@@ -44,7 +44,7 @@ def _scalar(value: object) -> str:
 def _escaped(char: str) -> str:
     """A character of a quoted text, escaped if a terminal would not show it unchanged."""
     code = ord(char)
-    if visible(char) == char:
+    if visible(char) == char and char not in "\ufffe\uffff":  # which no YAML file may hold
         return char
     if 0xD800 <= code <= 0xDFFF:
         return "\\ufffd"
