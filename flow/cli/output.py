@@ -90,10 +90,6 @@ class Output:
             self.say(*(f"flow: {fault}" for fault in faults))
         return error.exit_code
 
-    def paint(self, style: str, text: str) -> str:
-        """``text`` in a style of :data:`~flow.render.screen.COLOURS`, where colour is wanted."""
-        return self.screen.paint(style, text)
-
     @property
     def asking(self) -> Screen:
         """Abilities of the terminal that questions are asked at."""

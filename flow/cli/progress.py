@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from flow.cli.output import Output
-    from flow.core.goal.model import Criterion, Goal
+    from flow.core.goal.model import Criterion
     from flow.wiring.context import Context
 
     Table = TypeVar("Table", bound=ProgressTable)
@@ -72,7 +72,9 @@ def progress_table(
     asks_judge: bool = False,
 ) -> Table | None:
     """The goal's table on standard error; None if that is no terminal, or there is no goal."""
-    if out.json or not is_terminal(sys.stderr) or _is_dumb(out):
+    if out.json or not is_terminal(sys.stderr):
+        return None
+    if out.environ.get("TERM", "dumb") == "dumb":
         return None
     goals = Goals(context)
     try:
@@ -104,17 +106,9 @@ def progress_table(
         clock.monotonic,
         lambda: out.asking,
         _terminal_height,
-        _table_head(goal),
+        ProgressHead(goal.id, goal.turns_evaluated + 1, time.strftime("%H:%M")),
         rows,
     )
-
-
-def _is_dumb(out: Output) -> bool:
-    return out.environ.get("TERM", "dumb") == "dumb"
-
-
-def _table_head(goal: Goal) -> ProgressHead:
-    return ProgressHead(goal.id, goal.turns_evaluated + 1, time.strftime("%H:%M"))
 
 
 def _last_seconds(goals: Goals, criterion: Criterion) -> float | None:

@@ -64,35 +64,17 @@ def drawing(encoding: str) -> Drawing:
 def stored_news(document: Document, file: str) -> str:
     """The message about a card that was stored while no person was at the terminal."""
     show = f"flow judge history {shlex.quote(document['skill'])} --card {file.rpartition('/')[2]}"
-    lines = box(document, lambda _style, text: text)
+    lines = ScorecardBox(document, lambda _style, text: text).lines()
     tail = (f"stored as {file}", f"whole: {show}")
     return "\n".join([f"scorecard of {document['skill']}", *lines, *tail])
 
 
-def box(
-    card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
-) -> list[str]:
-    """The card as a box of at most 120 columns; all its lines have the same width."""
-    return _Box(card, paint, columns, encoding).lines()
+class ScorecardBox:
+    """A card as a box of at most 120 columns, and its texts below the box."""
 
-
-def below(
-    card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
-) -> list[str]:
-    """The justifications and recommendations that do not fit into the box."""
-    return _Box(card, paint, columns, encoding).below()
-
-
-def whole(
-    card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
-) -> list[str]:
-    """The box, and every text of the card in full."""
-    drawn = _Box(card, paint, columns, encoding)
-    return [*drawn.lines(), *drawn.everything()]
-
-
-class _Box:
-    def __init__(self, card: Document, paint: Paint, columns: int, encoding: str) -> None:
+    def __init__(
+        self, card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
+    ) -> None:
         columns = max(min(columns, MOST), LEAST)
         self._columns = columns
         self._card, self._paint, self._encoding = card, paint, encoding
@@ -104,6 +86,7 @@ class _Box:
         """Columns of a justification."""
 
     def lines(self) -> list[str]:
+        """The box; all its lines have the same width."""
         card, draw = self._card, self._draw
         title = f"VERDICT SCORECARD {draw.dash} {card['skill']}"
         whole = f"COMPOSITE: {card['composite']:.2f}/10 {draw.dash} Grade: {card['grade']}"
@@ -263,8 +246,9 @@ def history(document: Document, screen: Screen) -> list[str]:
 
 
 def _trend_line(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
+    steps = len(draw.sparks)
     sparks = "".join(
-        draw.sparks[_trend_step(card["composite"], len(draw.sparks))] for card in cards[-SHOWN:]
+        draw.sparks[min(int(card["composite"] * steps / 10), steps - 1)] for card in cards[-SHOWN:]
     )
     last = cards[-1]
     trend = (
@@ -277,10 +261,6 @@ def _trend_line(document: Document, cards: Sequence[Document], draw: Drawing) ->
     return (
         f"{trend}; {before} since the one before, {_difference(change['since_first'], 2)} overall"
     )
-
-
-def _trend_step(composite: float, steps: int) -> int:
-    return min(int(composite * steps / 10), steps - 1)
 
 
 def _difference(value: float | None, digits: int) -> str:

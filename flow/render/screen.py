@@ -260,9 +260,8 @@ class Screen(NamedTuple):
 
     def at(self, stamp: str) -> str:
         """A moment from a file (RFC 3339): local and short at a terminal, else complete and UTC."""
-        try:
-            moment = instant.seconds(stamp)
-        except (ValueError, IndexError):
+        moment = moment_of(stamp)
+        if moment is None:
             return visible(stamp)
         if self.columns is None:
             return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(moment))
@@ -274,16 +273,22 @@ class Screen(NamedTuple):
 
     def age(self, stamp: str) -> str:
         """The age of a moment from a file: ``4 min``, ``1 h 18 m``, ``2 d``."""
-        try:
-            return ago(self.now - instant.seconds(stamp))
-        except (ValueError, IndexError):
-            return visible(stamp)
+        moment = moment_of(stamp)
+        return visible(stamp) if moment is None else ago(self.now - moment)
 
     def _painted(self, cell: Styled) -> str:
         return self.paint(cell.style, self.marks(cell.text))
 
     def _space(self, left: int, right: int) -> str:
         return " " * max(2, (self.width or 0) - left - right)
+
+
+def moment_of(stamp: str) -> float | None:
+    """Seconds since 1970 of a moment from a file; None for any other text."""
+    try:
+        return instant.seconds(stamp)
+    except (ValueError, IndexError):
+        return None
 
 
 def mark_of(meaning: str) -> Styled:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from flow.core.text.display import clip, visible
 from flow.errors import FEW, PATHS, cut_list, more_than
 from flow.render.text import show
-from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from flow.render.screen import Screen
-
-    Document = Mapping[str, Any]
+    from flow.render.text import Document
 
 HOST_QUESTION = (
     "Which agent works here?",
@@ -129,7 +128,7 @@ def _facts(document: Document) -> list[str]:
     return lines + more_than(len(document["facts"]), "flow doctor --json")
 
 
-def _finding(finding: Mapping[str, Any], screen: Screen) -> list[str]:
+def _finding(finding: Document, screen: Screen) -> list[str]:
     narrow = screen if screen.columns is None else screen._replace(columns=screen.columns - _INDENT)
     do = show(finding["do"])
     note = "   (flow doctor --fix does it)" if finding.get("fixable") and "--fix" not in do else ""

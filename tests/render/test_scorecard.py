@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import product
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from flow.core.judging.scorecard.model import NAMES
 from flow.render import scorecard
 from flow.render.columns import clean, encodable, fit, width, wrap
-from flow.render.scorecard import below, box, whole
+from flow.render.scorecard import ScorecardBox
 from flow.render.screen import Screen
 
 
@@ -81,7 +80,7 @@ SEED = """\
 
 
 def test_the_seeds_drawing() -> None:
-    assert "\n".join(box(card(), plain)) == SEED
+    assert "\n".join(ScorecardBox(card(), plain).lines()) == SEED
     assert {len(line) for line in SEED.split("\n")} == {61}
 
 
@@ -91,7 +90,7 @@ def test_critical_issues_notes_and_why_the_rubric() -> None:
         rubricWhy="its front matter names commit",
         notes=["Skill not recognised: rubric-default.md is used.", "b", "c", "d"],
     )
-    lines = [line.strip("║ ") for line in box(found, plain)]
+    lines = [line.strip("║ ") for line in ScorecardBox(found, plain).lines()]
     assert "Critical: Safety 3.0/10: it forced a push" in lines
     assert "Rubric: rubric-code.md (its front matter names commit)" in lines
     assert "Skill not recognised: rubric-default.md is used." in lines
@@ -101,20 +100,20 @@ def test_critical_issues_notes_and_why_the_rubric() -> None:
 def test_a_long_justification_is_cut_with_an_ellipsis() -> None:
     found = card()
     found["dimensions"]["safety"]["justification"] = "no destructive action was taken at all"
-    line = next(line for line in box(found, plain) if "Safety" in line)
+    line = next(line for line in ScorecardBox(found, plain).lines() if "Safety" in line)
     assert line == "║  Safety         ██████████  10.0/10 no destructive actio… ║"
 
 
 def test_what_rests_on_nothing_is_marked() -> None:
     found = card()
     found["dimensions"]["safety"]["unsupported"] = True
-    assert any("10.0/10 (?) why safety" in line for line in box(found, plain))
+    assert any("10.0/10 (?) why safety" in line for line in ScorecardBox(found, plain).lines())
 
 
 def test_wide_characters_take_two_columns() -> None:
     found = card()
     found["dimensions"]["safety"]["justification"] = "破壊的な操作はなかった、確認もした"
-    line = next(line for line in box(found, plain) if "Safety" in line)
+    line = next(line for line in ScorecardBox(found, plain).lines() if "Safety" in line)
     assert line == "║  Safety         ██████████  10.0/10 破壊的な操作はなかっ… ║"
     assert columns(line) == 61
 
@@ -143,7 +142,7 @@ NASTY = [
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_every_line_is_as_wide_as_every_other(text: str) -> None:
     for wanted in (*range(1, 14), 20, 21, 22, 30, 35, 38, 40, 43, 44, 60, 61, 119, 120, 300):
-        lines = box(everywhere(text), plain, columns=wanted)
+        lines = ScorecardBox(everywhere(text), plain, columns=wanted).lines()
         assert {columns(line) for line in lines} == {min(max(wanted, 4), 120)}
         assert all(line.isprintable() for line in lines)
 
@@ -151,7 +150,7 @@ def test_every_line_is_as_wide_as_every_other(text: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=80), st.integers(4, 130))
 def test_any_text_at_any_width(text: str, wanted: int) -> None:
-    lines = box(everywhere(text), plain, columns=wanted)
+    lines = ScorecardBox(everywhere(text), plain, columns=wanted).lines()
     assert {columns(line) for line in lines} == {min(wanted, 120)}
     assert all(line.isprintable() for line in lines)
 
@@ -159,7 +158,7 @@ def test_any_text_at_any_width(text: str, wanted: int) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60), st.sampled_from(["ascii", "latin-1", "cp437", "cp1252", "nonsense"]))
 def test_where_the_characters_are_missing_it_is_drawn_without(text: str, encoding: str) -> None:
-    lines = box(everywhere(text), plain, encoding=encoding)
+    lines = ScorecardBox(everywhere(text), plain, encoding=encoding).lines()
     if encoding != "nonsense":
         assert all(line.encode(encoding) for line in lines)
     assert {columns(line) for line in lines} == {61}
@@ -169,7 +168,7 @@ def test_where_the_characters_are_missing_it_is_drawn_without(text: str, encodin
 def test_ascii() -> None:
     found = card(skill="日本")
     found["dimensions"]["safety"]["justification"] = "no destructive action was taken at all"
-    lines = box(found, plain, encoding="ascii")
+    lines = ScorecardBox(found, plain, encoding="ascii").lines()
     assert lines[1] == "|  VERDICT SCORECARD - ??                                   |"
     assert lines[3] == "|  Correctness    ########..  8.0/10  why correctness       |"
     assert lines[8] == "|  Safety         ##########  10.0/10 no destructive act... |"
@@ -179,7 +178,7 @@ def test_ascii() -> None:
     ("columns_", "score"), [(61, True), (40, True), (30, True), (16, True), (12, False)]
 )
 def test_a_narrow_box_keeps_the_score_as_long_as_it_can(columns_: int, score: bool) -> None:
-    lines = box(card(), plain, columns=columns_)
+    lines = ScorecardBox(card(), plain, columns=columns_).lines()
     assert ("6.0/10" in lines[4]) is score
 
 
@@ -188,8 +187,8 @@ def test_colour_adds_nothing_to_the_width() -> None:
         return f"\x1b[31m{text}\x1b[0m" if style else text
 
     for wanted in (61, 40, 25, 10):
-        bare = box(everywhere("日本 x"), plain, columns=wanted)
-        coloured = box(everywhere("日本 x"), paint, columns=wanted)
+        bare = ScorecardBox(everywhere("日本 x"), plain, columns=wanted).lines()
+        coloured = ScorecardBox(everywhere("日本 x"), paint, columns=wanted).lines()
         assert [re.sub(r"\x1b\[\d+m", "", line) for line in coloured] == bare
         assert any("\x1b" in line for line in coloured)
 
@@ -200,7 +199,7 @@ def test_colour_adds_nothing_to_the_width() -> None:
 def test_the_bar_is_the_score_rounded_half_up(score: float, blocks: int) -> None:
     found = card()
     found["dimensions"]["safety"]["score"] = score
-    line = next(line for line in box(found, plain) if "Safety" in line)
+    line = next(line for line in ScorecardBox(found, plain).lines() if "Safety" in line)
     assert line.count("█") == blocks
     assert line.count("░") == 10 - blocks
 
@@ -320,7 +319,7 @@ def test_what_the_box_cuts_stands_whole_below_it(wanted: int) -> None:
     for row in found["dimensions"].values():
         row["justification"] = LONG
     found["dimensions"]["safety"] |= {"justification": "short", "unsupported": True}
-    lines = below(found, plain, columns=wanted)
+    lines = ScorecardBox(found, plain, columns=wanted).below()
     assert all(columns(line) <= min(wanted - 1, 119) for line in lines)
     said = " ".join(" ".join(lines).split())
     if wanted >= 40:
@@ -338,22 +337,23 @@ def test_notes_that_the_box_cuts_or_leaves_out_stand_whole_below_it() -> None:
         "its skills in its front matter. Name the skill in its list."
     )
     found = card(notes=[advice, "Short.", "Third.", "Fourth."])
-    shown = " ".join(" ".join(box(found, plain)).split())
+    shown = " ".join(" ".join(ScorecardBox(found, plain).lines()).split())
     assert "Name the skill in its list." not in shown
-    said = " ".join(" ".join(below(found, plain)).split())
+    said = " ".join(" ".join(ScorecardBox(found, plain).below()).split())
     assert said == f"Note {advice} Note Fourth."
 
 
 def test_what_fits_is_not_said_twice() -> None:
-    assert below(card(), plain) == []
-    assert below(card(notes=["Short.", "Second.", "Third."]), plain) == []
+    assert ScorecardBox(card(), plain).below() == []
+    assert ScorecardBox(card(notes=["Short.", "Second.", "Third."]), plain).below() == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
 def test_no_text_breaks_what_stands_below(text: str) -> None:
-    for wanted, shown in product((4, 12, 40, 80, 120), (below, whole)):
-        lines = shown(everywhere(text), plain, columns=wanted)
+    for wanted in (4, 12, 40, 80, 120):
+        box = ScorecardBox(everywhere(text), plain, columns=wanted)
+        lines = [*box.below(), *box.lines(), *box.everything()]
         assert all(line.isprintable() for line in lines)
         assert all(columns(line) <= max(wanted, 4) for line in lines)
 
@@ -366,7 +366,7 @@ def test_a_card_whole_has_all_its_texts() -> None:
     )
     for row in found["dimensions"].values():
         row |= {"justification": LONG, "evidence": [f"true {LONG}"], "discounted": ["never"]}
-    text = " ".join(" ".join(whole(found, plain, columns=80)).split())
+    text = " ".join(" ".join(ScorecardBox(found, plain, columns=80).everything()).split())
     assert text.count(f'quoted: "true {LONG}"') == 7
     assert text.count('not in the transcript: "never"') == 7
     assert all(f"Note {n}. {LONG}" in text for n in range(9))

@@ -12,7 +12,7 @@ from flow.cli.parsing import whole
 from flow.core.text.display import counted
 from flow.errors import FlowError
 from flow.render import scorecard
-from flow.render.scorecard import WIDTH
+from flow.render.scorecard import WIDTH, ScorecardBox
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.judging.scorecards import Scoring
 
@@ -60,11 +60,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
 
     def shown(document: Mapping[str, Any]) -> list[str]:
-        columns, encoding = _columns(out), _encoding()
-        return [
-            *scorecard.box(document, out.paint, columns=columns, encoding=encoding),
-            *scorecard.below(document, out.paint, columns=columns, encoding=encoding),
-        ]
+        box = _box(document, out)
+        return [*box.lines(), *box.below()]
 
     unstored: list[Mapping[str, Any]] = []
     try:
@@ -86,9 +83,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def one_card(skill: str, name: str, out: Output) -> int:
     """Show one stored card of a skill, whole."""
     card = scoring.stored_card(Scoring(), skill, name)
-    columns, encoding = _columns(out), _encoding()
-    lines = scorecard.whole(card.document, out.paint, columns=columns, encoding=encoding)
-    out.result(card.document, lines)
+    box = _box(card.document, out)
+    out.result(card.document, [*box.lines(), *box.everything()])
     out.warn(card.warnings)
     return 0
 
@@ -123,5 +119,6 @@ def _columns(out: Output) -> int:
         return WIDTH
 
 
-def _encoding() -> str:
-    return getattr(sys.stdout, "encoding", None) or "utf-8"
+def _box(card: Mapping[str, Any], out: Output) -> ScorecardBox:
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return ScorecardBox(card, out.screen.paint, columns=_columns(out), encoding=encoding)

@@ -6,12 +6,12 @@ from flow.core.text.display import clip, counted, names, visible
 from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing
 from flow.render.screen import Column, Screen, Styled, mark_of
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    Document = Mapping[str, Any]
+    from flow.render.text import Document
 
 WIDE = 110
 """Least width of a terminal, in columns, for showing outcomes."""

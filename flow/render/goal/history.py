@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from flow.core import instant
 from flow.core.stop.past import asked_by
 from flow.core.stop.pause import ARRIVED, REASONS_OF_NOBODY, STOP_HOOK, WAITS, pause_of
 from flow.core.stop.turns import has_turn
@@ -12,7 +11,7 @@ from flow.core.text.display import clip, visible
 from flow.errors import PATHS, more_than
 from flow.render.contract_change import CLASS_WORDS, told_change
 from flow.render.goal.standing import words_of
-from flow.render.screen import MEANING, Column, Screen, Styled, mark_of
+from flow.render.screen import MEANING, Column, Screen, Styled, mark_of, moment_of
 from flow.render.text import show
 from flow.startup.json import items_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,17 +84,17 @@ def _rows(entries: Sequence[Entry], screen: Screen) -> list[str]:
 
 
 def _clock(stamp: str) -> str:
-    try:
-        return time.strftime("%H:%M", time.localtime(instant.seconds(stamp)))
-    except (ValueError, IndexError):
+    moment = moment_of(stamp)
+    if moment is None:
         return visible(stamp)[:5]
+    return time.strftime("%H:%M", time.localtime(moment))
 
 
 def _day(stamp: str) -> str:
-    try:
-        local = time.localtime(instant.seconds(stamp))
-    except (ValueError, IndexError):
+    moment = moment_of(stamp)
+    if moment is None:
         return ""
+    local = time.localtime(moment)
     return f"{local.tm_mday} {time.strftime('%b %Y', local)}"
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from flow.core.standing.table import GoalFacts, Standing, standing_of
 from flow.core.text.display import visible
 from flow.render.screen import Screen, Styled, mark_of, measure
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Document = Mapping[str, Any]
+    from flow.render.text import Document
 
 
 def standing(document: Document) -> Standing:

@@ -9,12 +9,12 @@ from flow.errors import FEW, PATHS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing, who_when, words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of, took
 from flow.render.text import open_first, show, step_line, steps_of, why_stale
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    Document = Mapping[str, Any]
+    from flow.render.text import Document
 
 TURNS = 40
 """Marks in the line of turns, at most; the newest count."""
@@ -33,7 +33,7 @@ def status_lines(document: Document, screen: Screen) -> list[str]:
         [_head(document, screen), *paragraph(show(document["outcome"]), screen)],
         _criteria(document["criteria"], screen, every),
         [*_facts(document, screen), *_people(document, screen), *_warnings(document, screen)],
-        _next_lines(screen.typed(_next(document)), screen),
+        [step_line(screen, *step, 6) for step in steps_of(screen.typed(_next(document)))],
     )
 
 
@@ -233,11 +233,6 @@ def sent_words(sent: Document, screen: Screen) -> str:
     judges = ", ".join(map(show, sent["judges"]))
     pieces_named = names(pieces, 8, str(sent["evidence"]))
     return f"to {judges}, {screen.at(sent['at'])}: {pieces_named}"
-
-
-def _next_lines(step: str, screen: Screen) -> list[str]:
-    """The step, and below it the other one, if there is one: each ends with its command."""
-    return [step_line(screen, label, text, 6) for label, text in steps_of(step)]
 
 
 def _next(document: Document) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 
-from flow.core import instant
 from flow.render.page.html import Markup, document, join, tag
 from flow.render.page.style import STYLE
-from flow.render.screen import Screen
+from flow.render.screen import Screen, moment_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -49,9 +48,7 @@ def command(line: str) -> Markup:
 def moment(stamp: str, shown: str = "") -> Markup:
     """A moment from a file, absolute and in UTC."""
     text = _SCREEN.at(stamp) if stamp else ""
-    try:
-        instant.seconds(stamp)
-    except (ValueError, IndexError):
+    if moment_of(stamp) is None:
         return tag("span", text)
     return tag("time", shown or text, datetime=stamp)
 
@@ -122,7 +119,8 @@ def page(
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     skip = link("main", "Skip to the content", class_="vh skip")
     body = tag("body", skip, _MARKS, tag("header", top, class_="top"), main)
-    head = join(origin_tag(origin), _description(description), tag("title", title))
+    about = tag("meta", name="description", content=description)
+    head = join(origin_tag(origin), about, tag("title", title))
     return document(head, body, style, policy)
 
 
@@ -135,10 +133,6 @@ def origin_tag(name: str = "") -> Markup:
 def is_page(head: bytes) -> bool:
     """Whether a file with this beginning is a page of Flow's."""
     return f'<meta name="generator" content="{_GENERATOR}'.encode() in head
-
-
-def _description(text: str) -> Markup:
-    return tag("meta", name="description", content=text)
 
 
 def _symbol(name: str, *shapes: Markup) -> Markup:

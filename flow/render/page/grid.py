@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from flow.core import instant
 from flow.core.text.display import clip, names
 from flow.errors import FEW, more_than
 from flow.render.goal.standing import criterion_meaning
 from flow.render.goal.status import result_words
 from flow.render.page.frame import MARK_WORDS, TEXT, day, facts, legend, link, mark, moment
 from flow.render.page.html import Markup, anchor, join, tag
-from flow.render.screen import took
+from flow.render.screen import moment_of, took
 from flow.render.verdict.criterion_row import row_meaning, row_result
 from flow.startup.typing import TYPE_CHECKING
 
@@ -65,11 +64,9 @@ def fact_line(report: GoalReport) -> Markup:
 def _turn_count(turns: Sequence[ReportedTurn]) -> str:
     if len(turns) < 2:
         return str(turns[-1].number) if turns else "none"
-    try:
-        span = instant.seconds(turns[-1].at) - instant.seconds(turns[0].at)
-    except (ValueError, IndexError):
-        return f"{turns[-1].number:,}"
-    return f"{turns[-1].number:,} in {took(span)}"
+    first, last = moment_of(turns[0].at), moment_of(turns[-1].at)
+    span = "" if first is None or last is None else f" in {took(last - first)}"
+    return f"{turns[-1].number:,}{span}"
 
 
 def grid(report: GoalReport) -> Markup:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from flow.core import instant
 from flow.core.standing.items import InboxItem, short_names
 from flow.core.text.display import clip, counted
 from flow.render.goal.standing import criterion_meaning
@@ -23,7 +20,7 @@ from flow.render.page.frame import (
     top_line,
 )
 from flow.render.page.html import Markup, heads, join, tag
-from flow.render.screen import Screen, ago
+from flow.render.screen import Screen, ago, moment_of
 from flow.render.verdict.criterion_row import row_meaning
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -103,9 +100,8 @@ def index_page(
 
     Ages are relative to the newest entry that is not later than ``now`` (seconds since 1970).
     """
-    names = _repositories(
-        [*(row.item.repository for row in rows), *(o.repository for o in opinions)]
-    )
+    paths = {*(row.item.repository for row in rows), *(o.repository for o in opinions)}
+    names = {path: f"r-{number}" for number, path in enumerate(sorted(paths), 1)}
     newest = _newest([row.item.since or "" for row in rows], now)
     counts = {name: sum(row.item.section == name for row in rows) for name in HEADS}
     waits = counts["waits"]
@@ -135,17 +131,9 @@ def index_page(
 
 def _newest(stamps: Sequence[str], now: float) -> str:
     """The newest entry of any record up to ``now``: another machine may have written later ones."""
-    moments: dict[str, float] = {}
-    for stamp in stamps:
-        with suppress(ValueError, IndexError):
-            moments[stamp] = instant.seconds(stamp)
+    moments = {stamp: at for stamp in stamps if (at := moment_of(stamp)) is not None}
     past = {stamp: moment for stamp, moment in moments.items() if moment <= now}
     return max(past or moments, key=moments.__getitem__, default="")
-
-
-def _repositories(paths: Sequence[str]) -> dict[str, str]:
-    """The class of each repository's rows, by its path."""
-    return {path: f"r-{number}" for number, path in enumerate(sorted(set(paths)), 1)}
 
 
 def judged(opinions: Sequence[OpinionRow], names: Mapping[str, str]) -> Markup:
@@ -283,10 +271,8 @@ def _row(row: OverviewRow, names: Mapping[str, str], newest: str) -> Markup:
 
 def _age(stamp: str, newest: str) -> str:
     """The time between a moment and the newest entry of any record; empty if unknown."""
-    try:
-        return ago(instant.seconds(newest) - instant.seconds(stamp))
-    except (ValueError, IndexError):
-        return ""
+    begun, ended = moment_of(stamp), moment_of(newest)
+    return "" if begun is None or ended is None else ago(ended - begun)
 
 
 def _marks(meanings: Sequence[str]) -> Markup | None:

@@ -177,7 +177,8 @@ def _chart(turns: Sequence[ReportedTurn]) -> Markup | None:
     shown = [turn for turn in turns[-BARS:] if turn.seconds is not None]
     if len(shown) < 2:
         return None
-    unit, word = _unit(max(turn.seconds or 0.0 for turn in shown))
+    minutes = max(turn.seconds or 0.0 for turn in shown) >= 120
+    unit, word = (60.0, "Minutes") if minutes else (1.0, "Seconds")
     values = [(turn.number, (turn.seconds or 0.0) / unit) for turn in shown]
     highest = max(value for _, value in values) or 1.0
     width = 372 / len(values)
@@ -204,10 +205,6 @@ def _chart(turns: Sequence[ReportedTurn]) -> Markup | None:
     return tag(
         "figure", chart, tag("figcaption", f"{word} by turn, {took(total)} in all", class_="q s")
     )
-
-
-def _unit(seconds: float) -> tuple[float, str]:
-    return (60.0, "Minutes") if seconds >= 120 else (1.0, "Seconds")
 
 
 # --- record and limitations -----------------------------------------------------------------------

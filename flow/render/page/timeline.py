@@ -63,7 +63,8 @@ def timeline(report: GoalReport) -> Markup | None:
 def _item(entry: Entry, report: GoalReport, amended: set[int]) -> Markup:
     event = entry.event
     kinds = [*_kinds(entry)]
-    meaning = entry.meaning or _actor_mark(kinds)
+    actor = "agent" if "ag" in kinds else "person" if "pe" in kinds else "event"
+    meaning = entry.meaning or actor
     name = anchor("turn", entry.turn) if entry.turn else _amendment_place(event, report, amended)
     words = _TURN.sub("", entry.text, count=1) if entry.turn else entry.text
     lead: object = [tag("b", f"Turn {entry.turn}"), " "] if entry.turn else None
@@ -98,10 +99,6 @@ def _kinds(entry: Entry) -> Iterator[str]:
         yield "ag"
     elif event.get("type") not in ("evaluated", "baseline", "claimed", "forgotten"):
         yield "pe"
-
-
-def _actor_mark(kinds: Sequence[str]) -> str:
-    return "agent" if "ag" in kinds else "person" if "pe" in kinds else "event"
 
 
 def _amendment_place(event: Mapping[str, Any], report: GoalReport, amended: set[int]) -> str:
