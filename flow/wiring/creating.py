@@ -75,7 +75,7 @@ def create_goal(
         outside=lambda goal, baseline: commits_outside(
             repo, baseline, allowed=goal.allowed_paths, denied=tree.denied(goal), mark=tree.marked
         ),
-        write=context.ledger.create_goal,
+        write=context.ledger.contracts.create_goal,
         trust=context.record_trust,
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),

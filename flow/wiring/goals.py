@@ -125,14 +125,14 @@ class Goals:
         return self.context.verification.record_chain(run_id)
 
     def card(self, path: str, skill: str) -> Mapping[str, Any]:
-        from flow.adapters.rubrics import shown_cards
+        from flow.adapters.rubrics import score_files
 
-        return shown_cards.card(self.top, self.context.settings, path, skill)
+        return score_files.shown_card(self.top, self.context.settings, path, skill)
 
     def composites(self, skill: str) -> Sequence[tuple[str, float]]:
-        from flow.adapters.rubrics import shown_cards
+        from flow.adapters.rubrics import score_files
 
-        return shown_cards.composites(self.top, self.context.settings, skill)
+        return score_files.composites(self.top, self.context.settings, skill)
 
     def is_pending(self, goal_id: str) -> bool:
         return files.exists(self.top, layout.pending_file(goal_id))

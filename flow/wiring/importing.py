@@ -60,6 +60,6 @@ class Importing:
         self, run_id: str, document: Mapping[str, object], data: bytes, name: str
     ) -> tuple[str, str, tuple[str, ...]]:
         with temporary.holding(data, "flow-import-") as path:
-            return self._context.ledger.record_foreign(
+            return self._context.ledger.contracts.record_foreign(
                 run_id, document, path, file=name, environ=self._context.environ
             )

@@ -111,7 +111,7 @@ def artifact(to: str = "active", start: str = "active") -> Artifact:
 def start(root: str, text: str = TEXT) -> None:
     """Create the goal."""
     made = Artifact("goal-created", {"goal_id": GOAL, "source": "a test"})
-    ledger(root).create_goal(
+    ledger(root).contracts.create_goal(
         text, RUN, BASELINE, made, {"type": "created", "to": "active"}, lambda: None
     )
 
@@ -202,7 +202,7 @@ def _approve(root: str) -> None:
 
 
 def _foreign(root: str) -> None:
-    ledger(root).record_foreign(RUN, foreign(), f"{root}/.flow/runs/{RUN}/raw.out")
+    ledger(root).contracts.record_foreign(RUN, foreign(), f"{root}/.flow/runs/{RUN}/raw.out")
 
 
 def _evidence(root: str) -> None:

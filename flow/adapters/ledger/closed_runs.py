@@ -9,6 +9,7 @@ from flow.adapters.ledger import archiving, gc
 from flow.app import open_goals
 from flow.core import layout
 from flow.startup.contexts import ExitStack, contextmanager
+from flow.startup.functools import partial
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from flow.adapters.chain.verification import RunVerification
     from flow.adapters.git.find import Repo
     from flow.adapters.ledger.reader import FileRecords
-    from flow.app.closed_runs import RunFiles
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal
     from flow.errors import FlowError
@@ -57,6 +57,9 @@ class ClosedRuns:
         self._records, self._run_record = context.records, context.run_record
         self.load = context.records.goal
         self.proposed_goal = context.records.proposal_for
+        self.run_ids = partial(check.run_ids, self._top)
+        self.outputs_of = partial(gc.outputs_of, self._top)
+        self.files_to_archive = partial(archiving.files_to_archive, self._top)
 
     @property
     def read_error(self) -> FlowError | None:
@@ -70,18 +73,6 @@ class ClosedRuns:
         for error in broken.values():
             raise error
         return [*goals.values()]
-
-    def run_ids(self) -> Sequence[str]:
-        """The runs that are here."""
-        return check.run_ids(self._top)
-
-    def outputs_of(self, run_id: str) -> RunFiles:
-        """The outputs of a run that could be dropped."""
-        return gc.outputs_of(self._top, run_id)
-
-    def files_to_archive(self, run_id: str) -> RunFiles:
-        """The files of a run that could go into its archive."""
-        return archiving.files_to_archive(self._top, run_id)
 
     def tracked_runs(self) -> frozenset[str]:
         """The runs of which git tracks files: removing one of these would be a change."""

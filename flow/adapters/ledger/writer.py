@@ -15,13 +15,13 @@ from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger.goal_contracts import GoalContracts
     from flow.adapters.ledger.goal_moves import StatusChanges
     from flow.adapters.ledger.settings import LedgerSettings
-    from flow.app.ports import Amendment, Approval, Artifact, Closing, Move, RawOutput, Turn
+    from flow.app.ports import Amendment, Approval, Closing, Move, RawOutput, Turn
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.lifecycle import Status
     from flow.core.goal.loaded import Seen
@@ -90,20 +90,6 @@ class FileLedger:
         discount(run, goal_id, evidence_id, moved, now=now)
         self._record.commit(run_id)
 
-    def record_foreign(
-        self,
-        run_id: str,
-        document: Mapping[str, Any],
-        raw_path: str | None = None,
-        *,
-        file: str = "evidence",
-        environ: Mapping[str, str] | None = None,
-    ) -> tuple[str, str, tuple[str, ...]]:
-        """See :meth:`GoalContracts.record_foreign`."""
-        return self._contracts.record_foreign(
-            run_id, document, raw_path, file=file, environ=environ
-        )
-
     def record_handed_in(
         self,
         run_id: str,
@@ -113,10 +99,10 @@ class FileLedger:
         file: str,
         environ: Mapping[str, str],
     ) -> tuple[str, tuple[str, ...]]:
-        """:meth:`record_foreign` for a file's bytes; returns the sidecar's path and warnings."""
+        """Record a foreign sidecar from a file's bytes; returns the sidecar's path and warnings."""
         from flow.adapters.contracts.formats import parse_yaml
 
-        _, path, warnings = self.record_foreign(
+        _, path, warnings = self.contracts.record_foreign(
             run_id, parse_yaml(data, file=file), raw_path, file=file, environ=environ
         )
         return path, warnings
@@ -180,23 +166,11 @@ class FileLedger:
 
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
         """Replace the goal's contract; the live proposal is withdrawn."""
-        self._contracts.amend(goal_id, run_id, seen, amendment)
-
-    def create_goal(
-        self,
-        text: str,
-        run_id: str,
-        baseline: Baseline | None,
-        artifact: Artifact,
-        event: Mapping[str, Any],
-        trust: Callable[[], None],
-    ) -> str:
-        """See :meth:`GoalContracts.create_goal`."""
-        return self._contracts.create_goal(text, run_id, baseline, artifact, event, trust)
+        self.contracts.amend(goal_id, run_id, seen, amendment)
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Replace the run's ``baseline.json``; a run that another goal has pinned is refused."""
-        self._contracts.write_baseline(goal_id, run_id, baseline)
+        self.contracts.write_baseline(goal_id, run_id, baseline)
 
     @property
     def _moves(self) -> StatusChanges:
@@ -205,7 +179,8 @@ class FileLedger:
         return StatusChanges(self._record, self._settings)
 
     @property
-    def _contracts(self) -> GoalContracts:
+    def contracts(self) -> GoalContracts:
+        """The changes of a goal's contract, which few processes make."""
         from flow.adapters.ledger.goal_contracts import GoalContracts
 
         return GoalContracts(self._record, self._settings)

@@ -22,7 +22,7 @@ from flow.errors import FlowError, RefusedError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.core.judging.scorecard.history import CardFile, PastCard
     from flow.core.settings import LoadedSettings
@@ -37,6 +37,8 @@ MOST_NUMBERS = 1_000
 """Most cards of one skill in one second."""
 MOST_SKILLS = 100
 """Most skills of one folder that are listed."""
+MOST_SHOWN = 20
+"""Most cards of a skill whose composites a report shows."""
 MOST_TRIED = 5
 """Newest files of one name that are read to find its skill."""
 DAY = 86_400
@@ -204,3 +206,20 @@ def _read_card(top: str, where: str, file: CardFile, skill: str) -> PastCard | s
     except FlowError as error:
         return f"cannot be read: {error.faults[0].message}"
     return past.read_card(document, file, skill)
+
+
+def shown_card(top: str, settings: LoadedSettings, path: str, skill: str) -> Mapping[str, Any]:
+    """A scorecard for a report; empty if it is not there, or is none of the skill."""
+    try:
+        return stored_card(top, folder(top, settings), skill, path)[0]
+    except FlowError:
+        return {}
+
+
+def composites(top: str, settings: LoadedSettings, skill: str) -> Sequence[tuple[str, float]]:
+    """(day, composite) of the newest cards of the skill, oldest first; none if unreadable."""
+    try:
+        cards = history(top, folder(top, settings), skill, latest="9", most=MOST_SHOWN).cards
+    except FlowError:
+        return ()
+    return [(each.timestamp[:10], float(each.composite)) for each in reversed(cards)]

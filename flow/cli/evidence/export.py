@@ -86,7 +86,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if not to_stdout:
         write_out(args.output, text, "bundle", off_limits=off_limits(context))
     document = _document(exported, None if to_stdout else args.output)
-    if not to_stdout and _lies_in(context.top, args.output):
+    if not to_stdout and os.path.realpath(args.output).startswith(f"{context.top}/"):
         document["warnings"].append(
             "the bundle lies in the checkout, where it is a change like any other: "
             "evidence is stale until it is elsewhere"
@@ -145,8 +145,3 @@ def _export_lines(document: dict[str, Any], output: str, screen: Screen) -> list
     lines += [f"  signed by             {visible(key)}" for key in document["signed_by"]]
     check = shlex.join(["flow", "evidence", "verify", "--bundle", output])
     return [*lines, "", screen.labelled("next", visible(check), "person")]
-
-
-def _lies_in(top: str, path: str) -> bool:
-    """Whether a file at ``path`` lies in the checkout, and so in the subject of evidence."""
-    return os.path.realpath(path).startswith(f"{top}/")

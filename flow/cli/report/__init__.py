@@ -7,12 +7,11 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from flow.adapters.attribution.attributor import Attributor
-from flow.adapters.attribution.failures import RecordedOutputs
 from flow.app import goal_record, goal_views
 from flow.app.report.gather import goal_report
 from flow.cli.inbox import query, query_arguments
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
+from flow.cli.verdict_screen import recorded_outputs
 from flow.cli.written import off_limits, refuse_foreign, refuse_own, write_out
 from flow.core.layout import goal_file
 from flow.core.text import display
@@ -69,8 +68,7 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
     if out.json and args.output is None:
         out.result(goal_record.report(goals, goal_id), ())
         return 0
-    outputs = RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed")))
-    text = goal_page(goal_report(goals, outputs, goal_id, __version__))
+    text = goal_page(goal_report(goals, recorded_outputs(context), goal_id, __version__))
     if args.output == "-":
         out.text(text)
         return 0

@@ -8,13 +8,12 @@ import time
 from contextlib import suppress
 from itertools import chain
 
-from flow.adapters.attribution.attributor import Attributor
-from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
 from flow.adapters.inbox.finder import InboxContents
 from flow.app.report.bundle import bundle_report
 from flow.app.report.gather import goal_report
+from flow.cli.verdict_screen import recorded_outputs
 from flow.cli.written import (
     HEAD,
     is_replaceable,
@@ -182,8 +181,7 @@ def _report_at(item: InboxItem) -> GoalReport | None:
         goals = Goals(context)
         if goals.load(item.goal_id).goal.branch != (item.branch or NO_BRANCH):
             return None  # another branch's goal: its own checkout has its record
-        outputs = RecordedOutputs(context.top, Attributor(context.top, context.cache("parsed")))
-        return goal_report(goals, outputs, item.goal_id, __version__)
+        return goal_report(goals, recorded_outputs(context), item.goal_id, __version__)
     except FlowError:
         return None
 

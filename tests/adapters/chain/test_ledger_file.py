@@ -68,7 +68,7 @@ def entry_lines(root):
 def test_each_sidecar_has_its_entry(root):
     for name in ("one", "two", "three"):
         record(root, name, None if name == "two" else b"x\n")
-    scene.ledger(root).record_foreign(RUN, scene.foreign())
+    scene.ledger(root).contracts.record_foreign(RUN, scene.foreign())
     made = [ledger_file.parse(line[:-1]) for line in entry_lines(root)]
     assert [entry.evidence_id for entry in made] == ["one", "two", "three", "theirs-1"]
     assert [entry.by for entry in made] == ["evaluator"] * 3 + ["caller"]

@@ -131,9 +131,9 @@ def test_evidence_that_comes_later_lies_beside_it_under_ids_of_its_own(root):
     archive(root)
     before = content(root)
     assert record(root, "one").id == "one-2"
-    scene.ledger(root).record_foreign(RUN, scene.foreign())
+    scene.ledger(root).contracts.record_foreign(RUN, scene.foreign())
     with pytest.raises(FlowError):
-        scene.ledger(root).record_foreign(RUN, scene.foreign("two"))
+        scene.ledger(root).contracts.record_foreign(RUN, scene.foreign("two"))
     assert archive(root) == (0, 0)
     assert findings(root) == []
     assert content(root) == before

@@ -291,7 +291,7 @@ def test_the_journal_is_the_goals_own_where_it_lies_in_the_folder(tmp_path):
     text = text.replace(".decisions/mine.md", "src/evil.md").replace("issue-4", "other")
     text = text.replace("run_id: r1", "run_id: r2")
     made = scene.Artifact("goal-created", {"goal_id": "other", "source": "x"})
-    scene.ledger(str(tmp_path)).create_goal(
+    scene.ledger(str(tmp_path)).contracts.create_goal(
         text, "r2", None, made, {"type": "created"}, lambda: None
     )
     assert (tmp_path / ".decisions/goal-other.md").exists()
@@ -307,7 +307,7 @@ def test_a_broken_journal_refuses_the_change_and_nothing_is_written(root, ledger
         lambda: ledger.write_turn(GOAL, RUN, scene.seen(root), scene.turn(2)),
         lambda: ledger.close(GOAL, RUN, scene.seen(root), scene.closing()),
         lambda: ledger.update_lifecycle(GOAL, {"status": "blocked"}, merge=True),
-        lambda: ledger.record_foreign(RUN, scene.foreign()),
+        lambda: ledger.contracts.record_foreign(RUN, scene.foreign()),
     ):
         with pytest.raises(RefusedError) as caught:
             act()
@@ -485,7 +485,9 @@ def test_a_run_that_another_goal_has_pinned_is_refused(root, ledger):
     made = scene.Artifact("goal-created", {"goal_id": "other", "source": "x"})
     before = scene.tree(root)
     with pytest.raises(RefusedError, match="run r1 belongs to goal issue-4"):
-        ledger.create_goal(other, RUN, scene.BASELINE, made, {"type": "created"}, pytest.fail)
+        ledger.contracts.create_goal(
+            other, RUN, scene.BASELINE, made, {"type": "created"}, pytest.fail
+        )
     with pytest.raises(RefusedError):
         ledger.write_baseline("other", RUN, scene.BASELINE)
     assert scene.tree(root) == before
@@ -593,7 +595,7 @@ def test_hostile_ids_touch_nothing(root, ledger, change):
         ledger.record_evidence(document, scene.raw(root))
     os.unlink(f"{root}/.flow/runs/{RUN}/raw.out")
     with pytest.raises(InputError):
-        ledger.record_foreign(RUN, document)
+        ledger.contracts.record_foreign(RUN, document)
     assert scene.tree(root) == before
 
 
@@ -629,7 +631,7 @@ def test_foreign_evidence_is_kept_shown_journalled_and_never_counted(
 ):
     output = tmp_path / "out.log"
     output.write_bytes(b"\x1b[31m\xff\x00 raw")
-    found = ledger.record_foreign(RUN, scene.foreign(), str(output))
+    found = ledger.contracts.record_foreign(RUN, scene.foreign(), str(output))
     path = SIDECAR.replace("evidence-ac1-eval-1", "theirs-1")
     assert found == ("theirs-1", path, ())
     assert output.exists()
@@ -641,7 +643,7 @@ def test_foreign_evidence_is_kept_shown_journalled_and_never_counted(
     assert "evidence_id: theirs-1" in entry
     assert events(root)[-1]["by"] == "caller"
     with pytest.raises(RefusedError) as caught:
-        ledger.record_foreign(RUN, scene.foreign(), str(output))
+        ledger.contracts.record_foreign(RUN, scene.foreign(), str(output))
     assert caught.value.code == "exists"
 
 
@@ -651,7 +653,7 @@ def test_foreign_evidence_cannot_bear_flows_name(root, ledger, name):
     document["metadata"]["created_by"] = name
     before = scene.tree(root)
     with pytest.raises(InputError) as caught:
-        ledger.record_foreign(RUN, document, file="E")
+        ledger.contracts.record_foreign(RUN, document, file="E")
     assert caught.value.fault.key == "metadata.created_by"
     assert caught.value.fault.file == "E"
     assert scene.tree(root) == before
@@ -673,11 +675,11 @@ def test_foreign_output_has_one_name(root, tmp_path, ledger, name, with_output, 
     document = scene.foreign(output_ref=name)
     given = str(output) if with_output else None
     if accepted:
-        ledger.record_foreign(RUN, document, given)
+        ledger.contracts.record_foreign(RUN, document, given)
         return
     before = scene.tree(root)
     with pytest.raises(InputError) as caught:
-        ledger.record_foreign(RUN, document, given)
+        ledger.contracts.record_foreign(RUN, document, given)
     assert "output_ref" in str(caught.value)
     assert scene.tree(root) == before
 
@@ -714,11 +716,11 @@ def test_names_as_other_tools_write_them_are_taken(root, tmp_path, ledger, recor
     before = scene.tree(root)
     if not accepted:
         with pytest.raises(InputError) as caught:
-            ledger.record_foreign(RUN, document, str(output))
+            ledger.contracts.record_foreign(RUN, document, str(output))
         assert "output_ref" in str(caught.value)
         assert scene.tree(root) == before
         return
-    evidence_id, path, warnings = ledger.record_foreign(RUN, document, str(output))
+    evidence_id, path, warnings = ledger.contracts.record_foreign(RUN, document, str(output))
     assert (evidence_id, path.rpartition("/")[2]) == ("theirs-ac1", "theirs-ac1.evidence.yaml")
     kept = "the evidence id theirs-AC1 is kept as theirs-ac1"
     moved = () if name == "theirs-ac1.txt" else (f"the output {name} is kept as theirs-ac1.txt",)
@@ -727,7 +729,7 @@ def test_names_as_other_tools_write_them_are_taken(root, tmp_path, ledger, recor
     assert (found.id, found.output_ref) == ("theirs-ac1", "theirs-ac1.txt")
     assert document["metadata"]["id"] == "theirs-AC1"  # the caller's own stays as it is
     with pytest.raises(RefusedError) as caught:
-        ledger.record_foreign(RUN, scene.foreign("THEIRS-ac1"), None)
+        ledger.contracts.record_foreign(RUN, scene.foreign("THEIRS-ac1"), None)
     assert caught.value.code == "exists"
 
 
@@ -735,13 +737,13 @@ def test_names_as_other_tools_write_them_are_taken(root, tmp_path, ledger, recor
 def test_only_plain_capitals_are_folded(root, ledger, given):
     before = scene.tree(root)
     with pytest.raises(InputError):
-        ledger.record_foreign(RUN, scene.foreign(given))
+        ledger.contracts.record_foreign(RUN, scene.foreign(given))
     assert scene.tree(root) == before
 
 
 def test_foreign_evidence_for_another_run_is_refused(root, ledger):
     with pytest.raises(InputError, match="is not the run r2"):
-        ledger.record_foreign("r2", scene.foreign())
+        ledger.contracts.record_foreign("r2", scene.foreign())
 
 
 @pytest.mark.parametrize("kind", ["absent", "link", "fifo", "folder"])
@@ -755,7 +757,7 @@ def test_a_foreign_output_that_is_no_file_is_refused(root, tmp_path, ledger, kin
         output.mkdir()
     before = scene.tree(root)
     with pytest.raises((RefusedError, StorageError)):
-        ledger.record_foreign(RUN, scene.foreign(), str(output))
+        ledger.contracts.record_foreign(RUN, scene.foreign(), str(output))
     assert scene.tree(root) == before
 
 
@@ -765,7 +767,7 @@ def test_foreign_evidence_without_a_goal_goes_to_the_days_journal(root, ledger, 
         os.unlink(f"{root}/{GOAL_FILE}")
     else:
         files.replace(root, GOAL_FILE, b"][")
-    ledger.record_foreign(RUN, scene.foreign())
+    ledger.contracts.record_foreign(RUN, scene.foreign())
     assert os.path.exists(f"{root}/.decisions/session-2026-03-01.md")
 
 
