@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import FREE_SPACE
-from flow.adapters.git.find import is_git_dir
+from flow.adapters.git.find import is_git_dir, upward
 from flow.core import layout
 from flow.core.text.display import visible
 from flow.errors import FlowError, at_key, in_file
@@ -138,9 +138,7 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
 
 def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:
     """The folder of Flow's or git's own that a path without links is, or lies in."""
-    folders = [place]
-    while folders[-1] != os.path.dirname(folders[-1]):
-        folders.append(os.path.dirname(folders[-1]))
+    folders = list(upward(place))
     for folder in folders:
         if os.path.basename(folder).lower() in _CLOSED:
             return folder

@@ -24,6 +24,7 @@ from flow.core.attribution.reading import (
 from flow.core.attribution.rules import applies, read_rules
 from flow.core.text.display import visible
 from flow.errors import ContractError, FlowError
+from flow.startup.contexts import suppress
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -250,9 +251,7 @@ class Attributor:
     def _reports(self, before: Mapping[str, Stamp]) -> list[tuple[str, Summary]]:
         """The reports that the run has written; an unchanged older one is no sign of this run."""
         summaries = []
-        for rel, known in before.items():
-            if files.stamp(self._top, rel) == known:
-                continue
+        for rel in self._rewritten(before):
             try:
                 data = files.read_optional(self._top, rel, limit=LIMIT)
             except FlowError:  # a link, a folder, too large: no report
@@ -265,13 +264,13 @@ class Attributor:
     def _logged(self, before: Mapping[str, Stamp]) -> list[bytes]:
         """The ends of the files that got the output of a run that printed nothing."""
         ends: list[bytes] = []
-        for rel, known in before.items():
-            if files.stamp(self._top, rel) != known:
-                try:
-                    ends.append(files.read_end(self._top, rel, limit=WINDOW))
-                except FlowError:  # a link, a folder: no report
-                    continue
+        for rel in self._rewritten(before):
+            with suppress(FlowError):  # a link, a folder: no report
+                ends.append(files.read_end(self._top, rel, limit=WINDOW))
         return ends
+
+    def _rewritten(self, before: Mapping[str, Stamp]) -> list[str]:
+        return [rel for rel, known in before.items() if files.stamp(self._top, rel) != known]
 
     def _remembered(self, command: str) -> CommandReading:
         key = f"command {REVISION}\n{command}".encode("utf-8", "surrogatepass")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.baseline import links
 from flow.adapters.baseline.pinned import pin_baseline, rebase_baseline, replace_protected
+from flow.adapters.baseline.working_tree import TreeContext
 from flow.adapters.rubrics import score_files
 from flow.core.evidence import proof
 from flow.startup.typing import TYPE_CHECKING, Protocol
@@ -12,28 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.adapters.baseline.working_tree import WorkingTree
-    from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.model import Goal
-    from flow.core.settings import LoadedSettings
 
 
-class PinningContext(Protocol):
+class PinningContext(TreeContext, Protocol):
     """The parts of a checkout's context that pinning needs."""
-
-    top: str
-    repo: Repo
-
-    @property
-    def settings(self) -> LoadedSettings:
-        """The settings in force."""
 
     @property
     def tree(self) -> WorkingTree:
         """The files of the checkout."""
-
-    def cache(self, name: str) -> str | None:
-        """A folder in the user's state folder; None if that cannot be used."""
 
 
 class Pinning:

@@ -30,17 +30,9 @@ if TYPE_CHECKING:
 class TreeContext(Protocol):
     """The parts of a checkout's context that are needed to compare its files."""
 
-    @property
-    def top(self) -> str:
-        """The top level."""
-
-    @property
-    def repo(self) -> Repo:
-        """The repository around it."""
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """The environment that its commands run in."""
+    top: str
+    repo: Repo
+    environ: Mapping[str, str]
 
     @property
     def home(self) -> str | None:

@@ -110,10 +110,7 @@ class Reports:
         self._log.announce(self.stem, judge, digest)
         self._announce(self.path(judge), data)
         try:
-            if before is None:
-                files.publish_new(self._top, self.path(judge), data)
-            else:
-                files.replace(self._top, self.path(judge), data)
+            files.put(self._top, self.path(judge), data, new=before is None)
         except RefusedError as error:
             raise Altered(error.fault.message) from error
         self._current[judge] = digest

@@ -260,6 +260,11 @@ def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> N
         _publish(temp, name, folder, rel)
 
 
+def put(root: str, rel: str, data: bytes, *, new: bool) -> None:
+    """:func:`publish_new` for a file that was not there, :func:`replace` for one that was."""
+    (publish_new if new else replace)(root, rel, data)
+
+
 @contextmanager
 def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[[], None]]:
     """:func:`publish_new` in two steps: everything that may fail first, then the returned call.

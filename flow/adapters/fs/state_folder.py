@@ -89,8 +89,13 @@ def key_of(text: str) -> str:
 
 
 def write_json(folder: str, rel: str, document: object, verb: str) -> None:
-    """Replace a JSON file of the state folder whole; ``verb`` names the attempt in errors."""
-    data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    """:func:`write_own` for a JSON document."""
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=True)
+    write_own(folder, rel, text.encode("ascii"), verb)
+
+
+def write_own(folder: str, rel: str, data: bytes, verb: str) -> None:
+    """Replace a file of the state folder whole; ``verb`` names the attempt in errors."""
     target = os.path.join(folder, rel)
     try:
         try:

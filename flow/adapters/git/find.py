@@ -35,7 +35,7 @@ def find_repo(cwd: str) -> Repo | None:
     like ``GIT_DIR`` are ignored.
     """
     start = os.path.realpath(cwd)
-    for folder in _upward(start):
+    for folder in upward(start):
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):
             if is_git_dir(entry):
@@ -45,8 +45,8 @@ def find_repo(cwd: str) -> Repo | None:
             if target is None:
                 return Repo(folder, None, None, f"{entry} leads to no git directory")
             return _repo(folder, target)
-    bare = next((folder for folder in _upward(start) if is_git_dir(folder)), None)
-    for folder in _upward(start):
+    bare = next((folder for folder in upward(start) if is_git_dir(folder)), None)
+    for folder in upward(start):
         if os.path.isdir(os.path.join(folder, ".flow")):
             why = "this is a bare repository" if bare else "there is no git repository here"
             return Repo(folder, None, None, why)
@@ -100,7 +100,8 @@ def holds_git_up(path: str | bytes) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _upward(folder: str) -> Iterator[str]:
+def upward(folder: str) -> Iterator[str]:
+    """``folder``, and every folder above it."""
     while True:
         yield folder
         above = os.path.dirname(folder)

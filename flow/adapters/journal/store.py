@@ -75,10 +75,7 @@ def append(
             raise _too_large(rel)
         if announce is not None:
             announce(rel, old, new)
-        if old is None:
-            files.publish_new(root, rel, new)
-        else:
-            files.replace(root, rel, new)
+        files.put(root, rel, new, new=old is None)
     return True
 
 

@@ -56,10 +56,7 @@ class FileEdit(NamedTuple):
             record.guard(self.file, before, sha256(self.data).hexdigest())
         elif record is not None:
             record.set_up(self.file, self.before, self.data)
-        if self.before is None:
-            files.publish_new(self.root, self.file, self.data)
-        else:
-            files.replace(self.root, self.file, self.data)
+        files.put(self.root, self.file, self.data, new=self.before is None)
 
 
 def lines_added(

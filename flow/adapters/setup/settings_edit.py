@@ -97,10 +97,8 @@ def write_setting(place: SettingsPlace, key: Key, value: Any, state_dir: str) ->
             _unset(target, path)
         else:
             set_member(target, path, value)
-        if target.changed and target.new:
-            files.publish_new(place.root, place.file, target.data())
-        elif target.changed:
-            files.replace(place.root, place.file, target.data())
+        if target.changed:
+            files.put(place.root, place.file, target.data(), new=target.new)
     return before
 
 

@@ -16,12 +16,11 @@ from flow.adapters.fs.state_folder import (
     drop_oldest,
     ensure_below,
     key_of,
-    replace_own,
     state_dir,
-    storage_error,
     write_json,
+    write_own,
 )
-from flow.adapters.git.find import Repo, find_repo, read_regular
+from flow.adapters.git.find import Repo, find_repo, read_regular, upward
 from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS, note
 from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
@@ -127,11 +126,7 @@ class CheckoutNotes:
         if not ids.SESSION_NAME.fits(session) or worked_in(self._folder, session) == self._top:
             return
         ensure_below(self._folder, rel)
-        path = os.path.join(self._folder, rel, session)
-        try:
-            replace_own(path, top)
-        except OSError as error:
-            raise storage_error("remember a session", path, error) from error
+        write_own(self._folder, f"{rel}/{session}", top, "remember a session")
         drop_oldest(os.path.join(self._folder, rel), MOST_POINTERS)
 
     @contextmanager
@@ -187,14 +182,10 @@ def worked_in(folder: str, session: str | None) -> str | None:
 
 def nearest(folder: str, below: str) -> str | None:
     """The nearest folder, from ``below`` upward, that is a checkout known to Flow; else None."""
-    above = below
-    while True:
+    for above in upward(below):
         if os.path.lexists(f"{folder}/{FOLDER}{above.rstrip('/')}/{MARKER}/{GOALS}"):
             return above
-        parent = os.path.dirname(above)
-        if parent == above:
-            return None
-        above = parent
+    return None
 
 
 def repository_around(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.fs.state_folder import check_state_dir, ensure_below, replace_own, storage_error
+from flow.adapters.fs.state_folder import check_state_dir, ensure_below, write_own
 from flow.adapters.git.find import read_regular
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
@@ -37,14 +37,10 @@ def note(folder: str, top: str, git_dir: str | None) -> None:
     ``folder`` is the state folder. Raises :class:`~flow.errors.FlowError` if it cannot be used.
     """
     rel = _notes_of(top)
-    path = os.path.join(folder, rel, GIT_DIR)
-    if os.path.lexists(path):
+    if os.path.lexists(os.path.join(folder, rel, GIT_DIR)):
         return
     ensure_below(folder, rel)
-    try:
-        replace_own(path, os.fsencode(git_dir or ""))
-    except OSError as error:
-        raise storage_error("note a checkout", path, error) from error
+    write_own(folder, f"{rel}/{GIT_DIR}", os.fsencode(git_dir or ""), "note a checkout")
 
 
 def git_dir_of(folder: str, top: str) -> str | None:
@@ -73,13 +69,10 @@ def is_hidden(folder: str, top: str) -> bool:
 
 def hide(folder: str, top: str) -> None:
     """Leave the checkout out of the inbox, if it is noted."""
-    path = os.path.join(folder, _notes_of(top))
-    if not check_state_dir(folder) or not os.path.isdir(path) or is_hidden(folder, top):
-        return
-    try:
-        replace_own(os.path.join(path, HIDDEN), b"")
-    except OSError as error:
-        raise storage_error("leave a checkout out of the inbox", path, error) from error
+    rel = _notes_of(top)
+    is_noted = check_state_dir(folder) and os.path.isdir(os.path.join(folder, rel))
+    if is_noted and not is_hidden(folder, top):
+        write_own(folder, f"{rel}/{HIDDEN}", b"", "leave a checkout out of the inbox")
 
 
 def _notes_of(top: str) -> str:

@@ -9,16 +9,13 @@ record.
 
 from __future__ import annotations
 
-import os
-
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.state_folder import (
     append_own,
     check_state_dir,
     ensure_below,
     key_of,
-    replace_own,
-    storage_error,
+    write_own,
 )
 from flow.errors import FlowError, RefusedError
 from flow.startup.sha import Algorithm, new, sha256
@@ -150,11 +147,7 @@ class OwnRecord:
                 append_own(folder, target, line)
                 return
             newest = b"".join(b"%b\n" % old for old in (*lines[len(lines) // 2 :], data))
-            path = os.path.join(folder, target)
-            try:
-                replace_own(path, newest)
-            except OSError as error:
-                raise storage_error("write what Flow's files hold", path, error) from error
+            write_own(folder, target, newest, "write what Flow's files hold")
 
 
 def front_digest(front: bytes, before: str = NO_FRONT) -> str:
