@@ -187,11 +187,14 @@ class _Walker:
         return entry
 
     def _broken(self, line: Line, fault: str) -> None:
-        where = f"line {line.number} (where entry {self._expected} should be)"
+        expected = self._expected or None  # None after a broken line: its entry's number is unknown
+        where = f"line {line.number}"
+        if expected:
+            where += f" (where entry {expected} should be)"
         if line.ended:
-            self._add("altered", f"{where} {fault}", self._expected)
+            self._add("altered", f"{where} {fault}", expected)
         else:
-            self._add("cut", f"{where} is half an entry", self._expected)
+            self._add("cut", f"{where} is half an entry", expected)
         # Later entries are compared with each other: this fault has its finding already.
         self._expected, self._prev = 0, ""
 

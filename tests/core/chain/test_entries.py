@@ -207,6 +207,15 @@ def test_a_line_that_is_no_entry(text):
     assert found.entries == 3
 
 
+def test_the_number_of_an_entry_is_not_guessed_after_a_broken_line():
+    made = lines_of(entries(3))
+    result = look([b"{", b"[", made[2]])
+    assert [(each.entry, each.message) for each in result.findings] == [
+        (1, "line 1 (where entry 1 should be) is no entry"),
+        (None, "line 2 is no entry"),
+    ]
+
+
 def test_half_a_line_and_a_lost_newline():
     made = lines_of(entries(2))
     assert kinds(look(made, ended=False)) == [("cut", 2)]
