@@ -79,7 +79,9 @@ def create_goal(
         trust=context.record_trust,
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),
-        syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top),
+        syntax_faults=lambda goal: syntax_faults(
+            goal, name, context.environ, context.top, defaults.places if defaults else None
+        ),
         run_checks=lambda checks: run_alone(context.top, context.environ, checks),
         refuse_beside=lambda goal_id: refuse_beside_active(context, goal_id, line),
         defaults_known=defaults is None or context.knows_defaults(defaults.digest),

@@ -40,16 +40,26 @@ REMEDY = "put it right: bash -n -c COMMAND says where"
 """Remedy for a command that bash cannot read."""
 
 
-def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -> list[Fault]:
-    """A fault for each command that bash cannot read; nothing is run."""
+def syntax_faults(
+    goal: Goal,
+    file: str,
+    environ: Mapping[str, str],
+    top: str,
+    elsewhere: Mapping[str, tuple[str, str]] | None = None,
+) -> list[Fault]:
+    """A fault for each command that bash cannot read; nothing is run.
+
+    ``elsewhere`` has (file, key) of the criteria that another file than ``file`` holds, by id.
+    """
     faults = []
     for place, criterion in enumerate(goal.criteria):
         for key in COMMANDS:
             command = criterion.document.get(key)
             message = syntax_fault(command, environ, top) if isinstance(command, str) else ""
             if message:
-                path = dotted_path(("objective", "acceptance_criteria", place, key))
-                where = in_file(file, path, command)
+                own = (file, dotted_path(("objective", "acceptance_criteria", place)))
+                named, row = (elsewhere or {}).get(criterion.id, own)
+                where = in_file(named, f"{row}.{key}", command)
                 faults.append(where.fault(f"{criterion.id}: {message}", REMEDY))
     return faults
 

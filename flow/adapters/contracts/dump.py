@@ -72,7 +72,7 @@ def _writable(text: str) -> str:
         raise InputError(
             f"{text!r:.80} holds a NUL or half a character",
             value=repr(text),
-            remedy="escape it first",
+            remedy="write it as UTF-8 text, without NUL",
         )
     return text
 

@@ -147,7 +147,7 @@ def _patterns(paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     As few levels as possible are folded: ``a/b/**`` rather than ``a/**``.
     """
     if len(paths) <= MOST_PATHS:
-        return [literal_pattern(path) for path in paths], ()
+        return [_opening_pattern(path) for path in paths], ()
     deepest = max(path.count("/") for path in paths)
     for depth in range(deepest, 0, -1):
         folded = dict.fromkeys(_folded(path, depth) for path in paths)
@@ -160,6 +160,11 @@ def _folded(path: str, depth: int) -> str:
     """The pattern of the folder of ``path``, at most ``depth`` levels deep."""
     parts = path.split("/")
     if len(parts) == 1:
-        return literal_pattern(path)
+        return _opening_pattern(path)
     folder = "/".join(parts[: min(depth, len(parts) - 1)])
-    return f"{literal_pattern(folder)}/**"
+    return f"{_opening_pattern(folder)}/**"
+
+
+def _opening_pattern(path: str) -> str:
+    """The pattern that allows ``path``; ``?`` for a byte that no goal file, UTF-8, can hold."""
+    return "".join("?" if "\udc80" <= char <= "\udcff" else char for char in literal_pattern(path))

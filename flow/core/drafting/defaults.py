@@ -32,6 +32,11 @@ class GoalDefaults(NamedTuple):
         return tuple(criterion["id"] for criterion in self.criteria)
 
     @property
+    def places(self) -> dict[str, tuple[str, str]]:
+        """(file, key) of each criterion, by id."""
+        return {name: (DEFAULTS, f"criteria[{place}]") for place, name in enumerate(self.ids)}
+
+    @property
     def digests(self) -> tuple[str, ...]:
         """The digest of each criterion, computed as for a goal's criterion."""
         return tuple(canonical_digest(without_results(criterion)) for criterion in self.criteria)

@@ -37,6 +37,7 @@ _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|__(.+?)__")
 _SPEC_KIT_SECTIONS = ("acceptance scenarios", "functional requirements", "measurable outcomes")
+_SPEC_KIT_NUMBER = re.compile(r"(?:FR|NFR|SC)-\d+\b")
 _KIRO_WORDS = re.compile(r"\bSHALL\b")
 _TITLE_PREFIX = re.compile(
     r"(?:feature specification|requirements document|requirements|change|proposal|bugfix "
@@ -83,7 +84,11 @@ def read_specification(files: Mapping[str, str]) -> SpecificationDraft | None:
 
 
 def _spec_kit(lines: list[_Line]) -> SpecificationDraft:
-    items = [text for section, text in _items(lines) if section.startswith(_SPEC_KIT_SECTIONS)]
+    items = [
+        text
+        for section, text in _items(lines)
+        if section.startswith(_SPEC_KIT_SECTIONS) or _SPEC_KIT_NUMBER.match(text)
+    ]
     return _draft("spec-kit", _title(lines), items)
 
 
@@ -198,9 +203,9 @@ def _section_text(lines: list[_Line], name: str) -> str:
 
 
 def _draft(tool: str, outcome: str, texts: list[str]) -> SpecificationDraft:
-    criteria = tuple(dict.fromkeys(_cut(text, CRITERION_LIMIT) for text in texts if text))
-    unclear = tuple(text for text in criteria if "NEEDS CLARIFICATION" in text)
-    return SpecificationDraft(tool, _cut(outcome, OUTCOME_LIMIT), criteria, unclear)
+    whole = {_cut(text, CRITERION_LIMIT): text for text in texts if text}
+    unclear = tuple(cut for cut, text in whole.items() if "NEEDS CLARIFICATION" in text)
+    return SpecificationDraft(tool, _cut(outcome, OUTCOME_LIMIT), tuple(whole), unclear)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -89,6 +89,14 @@ def test_the_line_to_amend_allows_them_all(work: GitRepo) -> None:
     assert flow(work, "goal", "evaluate").status == 0
 
 
+def test_the_line_to_amend_allows_a_name_that_is_no_utf_8(work: GitRepo) -> None:
+    (work.path / os.fsdecode(b"out\xfe.txt")).write_text("x\n")
+    line = outside(work)["amend"]
+    assert line == "flow goal amend greet --allow 'out?.txt'"
+    assert flow(work, *shlex.split(line)[1:], "--yes").status == 0
+    assert flow(work, "goal", "evaluate").status == 0
+
+
 def test_a_link_that_leads_out_is_opened_by_no_path(work: GitRepo) -> None:
     os.symlink("/etc/hostname", work.path / "out")
     document = outside(work)

@@ -196,6 +196,17 @@ def test_a_long_criterion_is_cut_at_a_word() -> None:
     assert criterion.endswith("word…")
 
 
+def test_a_long_criterion_stays_marked_as_not_decided() -> None:
+    text = f"{'word ' * 200}[NEEDS CLARIFICATION: when?]"
+    draft = read(spec__md=f"### Measurable Outcomes\n\n- {text}\n")
+    assert draft.unclear == draft.criteria != ()
+
+
+def test_numbered_requirements_are_taken_whatever_their_section_is_called() -> None:
+    draft = read(spec__md="## Requirements\n\n- **FR-001**: MUST log in\n- Background\n")
+    assert draft.criteria == ("FR-001: MUST log in",)
+
+
 def test_an_unclosed_fence_or_comment_hides_the_rest_and_raises_nothing() -> None:
     head = "## Functional Requirements\n- first\n"
 
