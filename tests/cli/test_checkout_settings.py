@@ -231,3 +231,23 @@ def test_no_checkout_speaks_for_checkouts(repo: GitRepo, home: Path) -> None:
     jobs = next(row for row in listed["settings"] if row["key"] == "flow.goals.jobs")
     assert jobs["value"] == 1
     assert any("flow.checkouts: ignored" in each for each in listed["warnings"])
+
+
+@pytest.mark.parametrize("file", [PROJECT, LOCAL])
+def test_no_checkout_hides_what_the_user_says_of_it(repo: GitRepo, home: Path, file: str) -> None:
+    document = {"flow": {"checkouts": {str(repo.path): {"goals": {"jobs": 7}}}}}
+    for folder, name in ((home, PROJECT), (repo.path, file)):
+        (folder / ".claude").mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(document))
+    listed = flow(repo, "config", "list", "--json").json
+    jobs = next(row for row in listed["settings"] if row["key"] == "flow.goals.jobs")
+    assert jobs["value"] == 7
+    assert len(listed["warnings"]) == 1
+
+
+def test_an_entry_that_names_no_checkout_is_told(repo: GitRepo, home: Path) -> None:
+    (home / ".claude").mkdir(exist_ok=True)
+    document = {"flow": {"checkouts": {"here": {"goals": {"jobs": 7}}}}}
+    (home / PROJECT).write_text(json.dumps(document))
+    (warning,) = flow(repo, "config", "list", "--json").json["warnings"]
+    assert "flow.checkouts: here is no absolute path" in warning

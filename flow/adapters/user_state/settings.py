@@ -15,6 +15,7 @@ from flow.adapters.fs import files
 from flow.core import layout
 from flow.core.setting_keys import STOP_HOOK
 from flow.core.settings import Layer, LoadedSettings, merge_layers
+from flow.core.text.display import visible
 from flow.errors import ContractError, Fault, RefusedError, StorageError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,14 +115,18 @@ def _read_files(top: str | None, home: str | None) -> _SettingsFiles:
 
 
 def _add_own_layer(top: str | None, settings_files: _SettingsFiles) -> None:
-    """Put the entry of ``flow.checkouts`` in the user's own file for this checkout first of all."""
+    """Put the entry of ``flow.checkouts`` in the user's own file for this checkout first of all.
+
+    What a checkout's file has there counts for nothing, and hides nothing of the user's.
+    """
+    own = None
     for number, layer in enumerate(settings_files.layers):
         section = layer.document.get("flow") if isinstance(layer.document, dict) else None
         if not isinstance(section, dict) or "checkouts" not in section:
             continue
         rest = {key: value for key, value in section.items() if key != "checkouts"}
         settings_files.layers[number] = layer._replace(document={**layer.document, "flow": rest})
-        checkouts = section["checkouts"]
+        checkouts, file = section["checkouts"], f"{layer.file}, flow.checkouts"
         if not layer.own:
             settings_files.warnings.append(
                 f"{layer.file}: flow.checkouts: ignored, since only your own {OWN} may set it"
@@ -135,10 +140,15 @@ def _add_own_layer(top: str | None, settings_files: _SettingsFiles) -> None:
             )
         else:
             here = [checkouts[name] for name in checkouts if is_top(name, top)]
-            for entry in here[:1]:
-                file = f"{layer.file}, flow.checkouts"
-                settings_files.layers.insert(0, Layer(file, {"flow": entry}, own=True, here=True))
-        return
+            settings_files.warnings.extend(
+                f"{file}: {visible(name)} is no absolute path, so it is no checkout's"
+                for name in checkouts
+                if not os.path.isabs(name)
+            )
+            if here:
+                own = Layer(file, {"flow": here[0]}, own=True, here=True)
+    if own is not None:
+        settings_files.layers.insert(0, own)
 
 
 def is_top(name: str, top: str | None) -> bool:
