@@ -119,6 +119,7 @@ def off_limits(context: Context) -> tuple[str, ...]:
 def refuse_own(path: str, off_limits: Iterable[str]) -> None:
     """Raise :class:`InputError` for an output below one of Flow's or git's own folders.
 
+    So it does for an agent's settings, which say what a person is asked about.
     ``off_limits`` are the paths of such folders, which need not exist; every ``.git`` and
     ``.flow``, and every git directory, is one as well. It counts where the file would really lie.
     """
@@ -128,12 +129,23 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
         own = next(filter(None, (_own_folder(place, off_limits) for place in places)), None)
     except (OSError, ValueError):  # no path at all, which the writing says
         return
+    if any(map(_holds_settings, places)):
+        raise at_key("--output", path).invalid(
+            f"{visible(path)!r:.200} is a file of settings", "name another file", code="settings"
+        )
     if own is not None:
         raise at_key("--output", path).invalid(
             f"{visible(path)!r:.200} lies in {visible(own)!r:.200}, where only Flow and git write",
             "name a file elsewhere",
             code="own_folder",
         )
+
+
+def _holds_settings(place: str) -> bool:
+    """Whether a path is that of an agent's settings, or of its hooks."""
+    folder, name = place.lower().split("/")[-2:]
+    settings = folder == ".claude" and name.startswith("settings")
+    return settings or f"{folder}/{name}" in layout.HOOK_FILES
 
 
 def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:

@@ -169,6 +169,19 @@ def test_no_output_lies_where_only_flow_and_git_write(
     assert content() == before
 
 
+@pytest.mark.parametrize("place", [".claude/settings.json", "{home}/.claude/settings.flow.json"])
+@pytest.mark.parametrize("command", [("report", "greet"), ("evidence", "export", "greet")])
+def test_no_output_takes_the_place_of_settings(
+    scene: GitRepo, command: tuple[str, ...], place: str
+) -> None:
+    path = scene.path / place.format(home=os.environ["HOME"])
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{}")
+    done = flow(scene, *command, "--output", str(path))
+    assert (done.status, "is a file of settings" in done.stderr) == (2, True), done
+    assert path.read_text() == "{}"
+
+
 def test_the_journal_folder_of_the_settings_counts(scene: GitRepo) -> None:
     scene.write(".claude/settings.flow.json", '{"journal": {"dir": "notes"}}')
     scene.write("notes/a.md")

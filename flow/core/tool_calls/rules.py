@@ -365,6 +365,8 @@ def _acts_of_flow(words: Sequence[str]) -> list[Act]:
     ]
     for command in option_values(given, "", "--until"):  # `flow goal wait` runs it
         acts += acts_in_shell(command)
+    for path in option_values(given, "", "--output"):
+        acts += acts_on_path(path)
     names = [word for word in given if not word.startswith("-")]
     options = given[: given.index("--")] if "--" in given else given
     if not names or "--help" in options or "-h" in options:
