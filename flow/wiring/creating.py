@@ -65,6 +65,7 @@ def create_goal(
     """
     pinning, tree, repo = Pinning(context), context.tree, context.repo
     defaults = read_defaults(context.top)
+    places = (defaults or NO_DEFAULTS).places
     tools = create.CreationTools(
         parse=lambda written, file: create.Parsed(
             *read_handed_in(written, file, lambda: surroundings(context), defaults)
@@ -79,9 +80,7 @@ def create_goal(
         trust=context.record_trust,
         branch=context.branch,
         about_commands=lambda goal: about_commands(context, goal),
-        syntax_faults=lambda goal: syntax_faults(
-            goal, name, context.environ, context.top, defaults.places if defaults else None
-        ),
+        syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top, places),
         run_checks=lambda checks: run_alone(context.top, context.environ, checks),
         refuse_beside=lambda goal_id: refuse_beside_active(context, goal_id, line),
         defaults_known=defaults is None or context.knows_defaults(defaults.digest),
