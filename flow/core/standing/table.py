@@ -100,25 +100,30 @@ class Standing(NamedTuple):
         return self.section == "waits"
 
 
+class RowState(NamedTuple):
+    """The section of a row, the meaning of its mark, and the goal's state in words."""
+
+    section: Section
+    meaning: Text
+    words: Text
+
+
 class Row(NamedTuple):
     """A row of the table; a goal gets the first row whose ``applies`` is true."""
 
     name: str
     applies: Callable[[GoalFacts], bool]
-    section: Section
-    meaning: Text
-    words: Text
+    state: RowState
     why: Text
     command: Text = ""
 
     def standing(self, facts: GoalFacts) -> Standing:
         """The row's texts for a goal."""
-        texts = (self.meaning, self.words, self.why, self.command)
         meaning, words, why, command = (
             text.replace("{id}", facts.goal_id) if isinstance(text, str) else text(facts)
-            for text in texts
+            for text in (self.state.meaning, self.state.words, self.why, self.command)
         )
-        return Standing(self.name, self.section, meaning, words, why, command)
+        return Standing(self.name, self.state.section, meaning, words, why, command)
 
 
 _FINAL: Mapping[str, str] = {"achieved": "proved", "failed": "failed", "cancelled": "unasked"}
@@ -128,6 +133,9 @@ _DOUBTS: Mapping[str, str] = {
     "changed": "changed since it was trusted",
 }
 _YOU = "waits for you"
+_WAITS = RowState("waits", "undecided", _YOU)
+_BLOCKED = RowState("blocked", "outside", "blocked")
+_WORKING = RowState("working", "running", "working")
 _EVALUATE = "flow goal evaluate {id}"
 
 
@@ -188,207 +196,161 @@ TABLE: tuple[Row, ...] = (
     Row(
         "closed by hand",
         lambda f: f.status in TERMINAL and f.by_hand,
-        "closed",
-        lambda f: _FINAL[f.status],
-        lambda f: f"{f.status}, closed by hand",
+        RowState("closed", lambda f: _FINAL[f.status], lambda f: f"{f.status}, closed by hand"),
         lambda f: f"{f.status}, by hand: Flow did not close it",
     ),
     *(
-        Row(status, lambda f, s=status: f.status == s, "closed", meaning, status, status)  # type: ignore[misc]
+        Row(status, lambda f, s=status: f.status == s, RowState("closed", meaning, status), status)  # type: ignore[misc]
         for status, meaning in _FINAL.items()
     ),
     Row(
         "another status",
         lambda f: f.status != "draft" and f.status not in UNDER_WAY,
-        "broken",
-        "unasked",
-        lambda f: visible(f.status),
+        RowState("broken", "unasked", lambda f: visible(f.status)),
         lambda f: f"{visible(f.status)} is no status",
     ),
     Row(
         "unfinished",
         lambda f: f.unfinished and f.here,
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         "a change was decided and not carried out",
         _EVALUATE,
     ),
-    Row("draft", lambda f: f.status == "draft", "working", "unasked", "draft", "a draft"),
+    Row("draft", lambda f: f.status == "draft", RowState("working", "unasked", "draft"), "a draft"),
     Row(
         "away, and stopped",
         lambda f: not f.here and (_stopped(f) or _live(f)),
-        "blocked",
-        "outside",
-        lambda f: _YOU if _live(f) or _asks(f) else "blocked",
+        RowState("blocked", "outside", lambda f: _YOU if _live(f) or _asks(f) else "blocked"),
         _away,
     ),
-    Row("away", lambda f: not f.here, "working", "running", "working", _away),
+    Row("away", lambda f: not f.here, _WORKING, _away),
     Row(
         "paused",
         lambda f: bool(f.pause),
-        "waits",
-        "undecided",
-        "paused",
+        RowState("waits", "undecided", "paused"),
         lambda f: f.pause,
         "flow goal resume {id}",
     ),
     Row(
         "trust unknown",
         lambda f: f.doubt == "unusable",
-        "broken",
-        "undecided",
-        "not trusted here",
+        RowState("broken", "undecided", "not trusted here"),
         "the ledger of trust cannot be used",
     ),
     Row(
         "not trusted",
         lambda f: bool(f.doubt),
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         lambda f: _DOUBTS[f.doubt],
         "flow trust record {id}",
     ),
     Row(
         "record broken",
         lambda f: bool(f.proposal and f.record_fault),
-        "broken",
-        "undecided",
-        "its record is broken",
+        RowState("broken", "undecided", "its record is broken"),
         lambda f: f.record_fault,
     ),
     Row(
         "proposed",
         _live,
-        "waits",
-        lambda f: _FINAL.get(f.proposal, "undecided"),
-        _YOU,
+        RowState("waits", lambda f: _FINAL.get(f.proposal, "undecided"), _YOU),
         _proposed,
         "flow goal confirm {id}",
     ),
     Row(
         "files unknown",
         lambda f: not f.files_known and (_stopped(f) or bool(f.proposal)),
-        "broken",
-        "undecided",
-        "its files are unknown",
+        RowState("broken", "undecided", "its files are unknown"),
         "git cannot say what its files are now",
     ),
     Row(
         "outside its paths",
         lambda f: f.status == "blocked" and f.by_paths and f.outside != 0,
-        "blocked",
-        "outside",
-        "blocked",
+        _BLOCKED,
         _outside,
         lambda f: f.amend,
     ),
     Row(
         "no longer outside",
         lambda f: f.status == "blocked" and f.by_paths,
-        "waits",
-        "outside",
-        _YOU,
+        RowState("waits", "outside", _YOU),
         "blocked, and nothing is outside its paths any more",
         _EVALUATE,
     ),
     Row(
         "blocked",
         lambda f: f.status == "blocked",
-        "blocked",
-        "outside",
-        "blocked",
+        _BLOCKED,
         lambda f: visible(f.reason) or "blocked",
     ),
     Row(
         "measured elsewhere",
         lambda f: _asks(f) and f.elsewhere,
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         "its run is of another checkout",
         _EVALUATE,
     ),
     Row(
         "protected files",
         lambda f: _asks(f) and f.protected,
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         "a protected file changed",
         "flow goal approve {id} protected",
     ),
     Row(
         "guards",
         lambda f: _asks(f) and f.guards,
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         "git's hooks or settings changed",
         "flow goal approve {id} guards",
     ),
     Row(
         "a person's word",
         lambda f: _asks(f) and bool(f.unproved),
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         _no_command,
         lambda f: f"flow goal approve {f.goal_id} {f.unproved[0]}",
     ),
     Row(
         "held",
         lambda f: _asks(f) and bool(f.held),
-        "blocked",
-        "outside",
-        "blocked",
+        _BLOCKED,
         lambda f: visible(f.held),
         "flow goal amend {id} --edit",
     ),
     Row(
         "a judge's word",
         lambda f: _asks(f) and bool(f.judged),
-        "waits",
-        "undecided",
-        _YOU,
+        _WAITS,
         _decides,
         lambda f: f"flow goal approve {f.goal_id} {f.judged[0]}",
     ),
-    Row("asks", _asks, "waits", "undecided", _YOU, _decides, _EVALUATE),
+    Row("asks", _asks, _WAITS, _decides, _EVALUATE),
     Row(
         "waits for a command",
         lambda f: f.status == "waiting_for_ci",
-        "working",
-        "undecided",
-        "waits for a command",
+        RowState("working", "undecided", "waits for a command"),
         "waits for a command",
     ),
     Row(
         "let go",
         lambda f: bool(f.limit),
-        "blocked",
-        "outside",
-        "let go",
+        RowState("blocked", "outside", "let go"),
         lambda f: f"the agent was let go: {f.limit}",
     ),
     Row(
         "open again",
         lambda f: f.open_again,
-        "working",
-        "undecided",
-        "open again",
+        RowState("working", "undecided", "open again"),
         lambda f: f"was closed, and its file says {visible(f.status)} again; {_progress(f)}",
     ),
     Row(
         "moved",
         lambda f: bool(f.proposal),
-        "working",
-        "running",
-        "working",
+        _WORKING,
         lambda f: f"{f.proposal} was proposed; {'; '.join(f.moved or ())}",
     ),
-    Row("working", lambda _: True, "working", "running", "working", _progress),
+    Row("working", lambda _: True, _WORKING, _progress),
 )
 """All rows, in the order in which they are tried."""
 
