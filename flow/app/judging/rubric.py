@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import partial
 
 from flow.app.judging.asking import Asking, Poll, total
-from flow.core.judging.common.question import Question, Unusable
 from flow.core.judging.rubric import model as rubrics
+from flow.core.judging.rubric.model import RubricBallot
 from flow.core.judging.rubric.prompt import rubric_question, rubric_text
 from flow.core.judging.rubric.reply import read_reply
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.core.judging.rubric.model import JudgeResult, Rubric, RubricBallot
+    from flow.core.judging.common.question import Question
+    from flow.core.judging.rubric.model import JudgeResult, Rubric
     from flow.core.untrusted.fences import FencedPart
 
 
@@ -43,11 +44,6 @@ class Judged(NamedTuple):
     value: Mapping[str, Any]
 
 
-class _RubricReply(NamedTuple):
-    ballot: RubricBallot
-    value: Mapping[str, Any]
-
-
 def judge_by_rubric(
     request: RubricRequest, judge: AskJudge, nonce: Callable[[str], str], *, seconds: float
 ) -> Judged | NoAnswer:
@@ -58,18 +54,17 @@ def judge_by_rubric(
     rubric, reports = request.rubric, dict[str, None]()
     asking = Asking(partial(judge, seconds=seconds))
 
-    def ask(turn: int) -> _RubricReply | NoAnswer:
+    def ask(turn: int) -> RubricBallot | NoAnswer:
         label = f"rubric {rubric.name}, ballot {turn + 1}"
         written = question(request, nonce, turn)._replace(label=label)
         reports.update(dict.fromkeys(written.reports))
-        return asking.ask(written, partial(_read, rubric, written.quotable))
+        return asking.ask(written, partial(read_reply, rubric, quotable=written.quotable))
 
-    poll = Poll[_RubricReply](request.samples)
+    poll = Poll[RubricBallot](request.samples)
     no_majority = poll.take(ask)
     if no_majority is not None:
         return no_majority
-    ballots = [reply.ballot for reply in poll.ballots]
-    result = rubrics.result(rubric, ballots)
+    result = rubrics.result(rubric, poll.ballots)
     return Judged(
         replace(
             result,
@@ -77,7 +72,7 @@ def judge_by_rubric(
             remarks=(*reports, *result.remarks, *poll.missing()),
             cost_usd=total(usage.cost_usd for usage in asking.usages),
         ),
-        poll.ballots[rubrics.spokesman(rubric, ballots)].value,
+        rubrics.spokesman(rubric, poll.ballots).value,
     )
 
 
@@ -99,10 +94,3 @@ def question(request: RubricRequest, nonce: Callable[[str], str], turn: int = 0)
         result_schema=request.result_schema,
         turn=turn,
     )
-
-
-def _read(
-    rubric: Rubric, quotable: tuple[str, ...], value: Mapping[str, Any]
-) -> _RubricReply | Unusable:
-    ballot = read_reply(rubric, value, quotable)
-    return ballot if isinstance(ballot, Unusable) else _RubricReply(ballot, value)

@@ -53,11 +53,6 @@ class Scored(NamedTuple):
     """SHA-256 of each question's two texts, in order, as they were before secrets were redacted."""
 
 
-class _CardReply(NamedTuple):
-    ballot: CardBallot
-    value: Mapping[str, Any]
-
-
 def score_execution(
     subject: CardSubject, transcript: str, samples: int, tools: ScorecardTools
 ) -> Scored | NoAnswer:
@@ -104,24 +99,24 @@ class _Scoring:
         """One ballot: a reply that rests on nothing in places is sent back once."""
         several = f", ballot {turn + 1}" if self._samples > 1 else ""
         label = f"scorecard {self._subject.skill}{several}"
-        reply = self._reply(label, turn)
-        if isinstance(reply, NoAnswer):
-            return reply
-        if reply.ballot.faults:
-            rejected = Rejected(reply.value, reply.ballot.faults)
+        ballot = self._reply(label, turn)
+        if isinstance(ballot, NoAnswer):
+            return ballot
+        if ballot.faults:
+            rejected = Rejected(ballot.value, ballot.faults)
             repaired = self._reply(f"{label}, sent back", turn, rejected)
             if isinstance(repaired, NoAnswer):
                 remark = f"sent back, the judge gave no usable answer: {repaired.reason}"
                 self.remarks[remark] = None
             else:
-                reply = repaired
-        if supported(reply.ballot.marks) < LEAST_SUPPORT:
-            return NoAnswer("unsupported", _unsupported(reply.ballot), self.asking.usages[-1])
-        return reply.ballot
+                ballot = repaired
+        if supported(ballot.marks) < LEAST_SUPPORT:
+            return NoAnswer("unsupported", _unsupported(ballot), self.asking.usages[-1])
+        return ballot
 
     def _reply(
         self, label: str, turn: int, rejected: Rejected | None = None
-    ) -> _CardReply | NoAnswer:
+    ) -> CardBallot | NoAnswer:
         question = card_question(self._subject, self._tools.nonce(), turn, rejected)
         self._tools.progress(f"{label}: asking {self._tools.ask.name}")
         self.left_out = max(self.left_out, question.bytes_left_out)
@@ -130,13 +125,11 @@ class _Scoring:
         self.remarks.update(dict.fromkeys(reports))
         return self.asking.ask(question._replace(label=label), self._read)
 
-    def _read(self, value: Mapping[str, Any]) -> _CardReply | Unusable:
+    def _read(self, value: Mapping[str, Any]) -> CardBallot | Unusable:
         """The reply; of a skill without earlier cards, as that counts."""
         compared = self._subject.mean is not None
         ballot = read_reply(value, self._quotes.occurs, compared=compared)
-        if isinstance(ballot, Unusable):
-            return ballot
-        return _CardReply(ballot if compared else neutral(ballot), value)
+        return ballot if compared or isinstance(ballot, Unusable) else neutral(ballot)
 
 
 def _unsupported(ballot: CardBallot) -> str:

@@ -166,6 +166,8 @@ class RubricBallot(NamedTuple):
     marks: Mapping[str, Mark]
     reasoning: str
     suggestions: tuple[str, ...] = ()
+    value: Mapping[str, Any] = {}
+    """The reply as it came."""
 
 
 def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
@@ -176,10 +178,9 @@ def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
     """
     if not ballots:
         raise ValueError("no ballot, no result")
-    medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
+    medians = _medians(rubric, ballots)
     composite = _composite(rubric, medians)
-    composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
-    spokesman = nearest(composites, composite)
+    spoken = spokesman(rubric, ballots)
     bar = exact(rubric.passing_threshold)
     written: Any = rubric.passing_threshold  # an int, too; keeps all digits
     below = [
@@ -191,13 +192,13 @@ def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
         passed=composite >= bar and not below,
         score=at_most(composite),
         criteria=tuple(_criterion(rubric, c, medians[c.name], ballots) for c in rubric.criteria),
-        reasoning=ballots[spokesman].reasoning,
-        suggestions=ballots[spokesman].suggestions,
+        reasoning=spoken.reasoning,
+        suggestions=spoken.suggestions,
         rubric=rubric.name,
         passing_threshold=written if isinstance(written, float) else float(written),
         samples=len(ballots),
         method="one answer" if len(ballots) == 1 else f"median of {len(ballots)} answers",
-        spread=_spread(composites),
+        spread=_spread([_ballot_composite(rubric, ballot) for ballot in ballots]),
         remarks=tuple(_discounted(rubric, ballots)),
     )
 
@@ -215,11 +216,14 @@ def why_not(result: JudgeResult) -> str:
     return f"{what}; below {whose}: {names(missed)}" if missed else what
 
 
-def spokesman(rubric: Rubric, ballots: Sequence[RubricBallot]) -> int:
-    """The index of the ballot whose words :func:`result` uses."""
-    medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
+def spokesman(rubric: Rubric, ballots: Sequence[RubricBallot]) -> RubricBallot:
+    """The ballot whose words :func:`result` uses."""
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
-    return nearest(composites, _composite(rubric, medians))
+    return ballots[nearest(composites, _composite(rubric, _medians(rubric, ballots)))]
+
+
+def _medians(rubric: Rubric, ballots: Sequence[RubricBallot]) -> dict[str, Fraction]:
+    return {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
 
 
 def nearest(values: Sequence[Fraction], to: Fraction) -> int:

@@ -60,9 +60,8 @@ def read_reply(
     if faults:
         return Unusable(first_faults(faults))
     offered = [_clean(text, QUOTE_LIMIT) for text in suggestions or () if text.strip()]
-    return RubricBallot(
-        marks, _clean(str(reasoning), TEXT_LIMIT), tuple(offered[:MOST_SUGGESTIONS])
-    )
+    overall = _clean(str(reasoning), TEXT_LIMIT)
+    return RubricBallot(marks, overall, tuple(offered[:MOST_SUGGESTIONS]), value)
 
 
 def _clean(text: str, most: int) -> str:

@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.reply import Scale
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,6 +130,8 @@ class CardBallot(NamedTuple):
 
     marks: Mapping[str, CardMark]
     recommendations: tuple[str, ...]
+    value: Mapping[str, Any] = {}
+    """The reply as it came."""
 
     @property
     def faults(self) -> dict[str, str]:

@@ -119,7 +119,7 @@ def read_reply(
     if faults:
         return Unusable(first_faults(faults))
     lines = [harmless_line(text, JUSTIFICATION_LIMIT) for text in offered[:MOST_OFFERED]]
-    return CardBallot(marks, tuple(filter(None, lines)))
+    return CardBallot(marks, tuple(filter(None, lines)), value)
 
 
 class Quotes:
