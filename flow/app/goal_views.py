@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from flow.app import overview
-from flow.app.ports import GoalPort, Records
+from flow.app.evaluation.closing_context import ClosingPort
+from flow.app.ports import GoalPort, Records, TrustingPort
+from flow.app.transitions.remembered import BranchPort
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import past
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import BranchGoals
-    from flow.app.transitions.remembered import RememberedGoals
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.loaded import LoadedGoal
 
@@ -40,7 +41,7 @@ class ViewRecords(Records, Protocol):
         """Whether there is a file of the goal, or can be none: it is no goal's id."""
 
 
-class ViewPort(GoalPort, Protocol):
+class ViewPort(GoalPort, TrustingPort, ClosingPort, BranchPort, Protocol):
     """Interface of showing goals to the checkout."""
 
     @property
@@ -50,16 +51,6 @@ class ViewPort(GoalPort, Protocol):
     @property
     def troubles(self) -> Sequence[str]:
         """Why something recorded before does not count."""
-
-    def closing_context(self) -> ClosingContext:
-        """The context of a person's command."""
-
-    def branch(self) -> str | None:
-        """The branch that is checked out; None on a detached HEAD or without git."""
-
-    @property
-    def remembered(self) -> RememberedGoals:
-        """The goals as the user's state folder remembers them."""
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         """Every goal of the checkout, and what is wrong with those that cannot be read."""
@@ -75,9 +66,6 @@ class ViewPort(GoalPort, Protocol):
 
     def is_pending(self, goal_id: str) -> bool:
         """Whether a change of the goal was decided and not carried out."""
-
-    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the goal's commands may run here, and why or why not."""
 
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
         """Recorded runs of the goal's commands, as they are now, on its base commit (red first)."""

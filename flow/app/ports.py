@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from flow.core.goal.loaded import LoadedGoal, Seen, TrustEntry
     from flow.core.goal.model import Goal
     from flow.core.sandbox import Sandbox
+    from flow.core.settings import LoadedSettings
     from flow.core.stop.turns import RecordedTurn
+    from flow.core.tool_calls.speaker import Speaker
     from flow.errors import FlowError
 
 
@@ -257,6 +259,29 @@ class ClosingLedger(TurnLedger, Protocol):
         """Put another contract in the place of the goal's; the live proposal is withdrawn."""
 
 
+class SettingsPort(Protocol):
+    """The settings of a checkout."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+
+class SpeakerPort(Protocol):
+    """The origin of the commands of this process."""
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+
+
+class ClockPort(Protocol):
+    """A clock."""
+
+    def now(self) -> str:
+        """The time."""
+
+
 class GoalPort(Protocol):
     """The goals of a checkout."""
 
@@ -361,12 +386,16 @@ class TrustRecord(Protocol):
 class TrustingPort(Protocol):
     """The user's trust in the contracts of a checkout."""
 
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
+
+
+class TrustLedgerPort(Protocol):
+    """The record of that trust."""
+
     @property
     def trust_ledger(self) -> TrustRecord:
         """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
-
-    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the goal's commands may run here, and why or why not."""
 
 
 class Check(NamedTuple):

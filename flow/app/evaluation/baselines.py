@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.app.evaluation.values import RecordedBaseline
+from flow.app.ports import SettingsPort
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from flow.core.boundary.changes import Baseline
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
-    from flow.core.settings import LoadedSettings
 
 
 class BaselinePort(Protocol):
@@ -26,15 +26,15 @@ class BaselinePort(Protocol):
         """The baseline from the pinned commit alone: a fresh clone has the goal, not the run."""
 
 
-class PinningPort(BaselinePort, Protocol):
+class StoredBaselinePort(BaselinePort, Protocol):
     """Source and store of baselines."""
-
-    @property
-    def settings(self) -> LoadedSettings:
-        """The settings in force."""
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Write the baseline of a run."""
+
+
+class PinningPort(StoredBaselinePort, SettingsPort, Protocol):
+    """Source and store of baselines, and the settings that are pinned with one."""
 
 
 def recorded_baseline(port: BaselinePort, goal: Goal, run_id: str) -> RecordedBaseline:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.ports import GoalPort
+from flow.app.ports import ClockPort, GoalPort
 from flow.core.evidence.imported import IMPORTER, TYPES, CheckReport, Format, body_of
 from flow.core.evidence.model import Evidence, evidence_document
 from flow.core.goal import ids
@@ -30,15 +30,12 @@ class ImportedReport(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class ImportPort(GoalPort, Protocol):
+class ImportPort(GoalPort, ClockPort, Protocol):
     """Interface of an import to the checkout."""
 
     @property
     def version(self) -> str:
         """Flow's own version."""
-
-    def now(self) -> str:
-        """The time."""
 
     def run_of(self, goal_id: str) -> str:
         """The run a goal writes to; :class:`StateError` if it has none yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.judging.labelling import LabelLine, LabelRecord
+from flow.app.judging.labelling import LabelLine, LabelPort
 from flow.app.judging.rubric_calls import (
     RubricCall,
     RubricPort,
@@ -33,17 +33,11 @@ if TYPE_CHECKING:
     from flow.core.judging.rubric.model import Rubric
 
 
-class CalibrationPort(RubricPort, Protocol):
+class CalibrationPort(RubricPort, LabelPort, Protocol):
     """Interface of calibrating to the checkout, beside that of a judgement by a rubric."""
-
-    def label_log(self) -> LabelRecord:
-        """The user's own record of labels."""
 
     def subject_file(self, cases_file: str, name: str) -> bytes:
         """The file that a case names, below the folder of the file of cases."""
-
-    def now(self) -> str:
-        """The time."""
 
 
 class TriedCase(NamedTuple):

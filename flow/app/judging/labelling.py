@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.closing_context import ClosingPort
-from flow.app.ports import GoalPort
+from flow.app.ports import ClockPort, GoalPort
 from flow.app.transitions import closing
 from flow.core.goal import ids
 from flow.core.judging.rubric.calibration import Label, believed
@@ -54,18 +54,19 @@ class LabelRecord(Protocol):
         """The labels of one judge, by the name that it has in evidence."""
 
 
-class LabellingPort(GoalPort, ClosingPort, Protocol):
+class LabelPort(ClockPort, Protocol):
+    """The user's labels, and the time of a new one."""
+
+    def label_log(self) -> LabelRecord:
+        """The user's own record of labels."""
+
+
+class LabellingPort(GoalPort, ClosingPort, LabelPort, Protocol):
     """Interface of labelling to the checkout. Every method may raise :class:`FlowError`."""
 
     @property
     def records(self) -> Records:
         """The records of goals."""
-
-    def label_log(self) -> LabelRecord:
-        """The user's own record of labels."""
-
-    def now(self) -> str:
-        """The time."""
 
 
 def confirm(

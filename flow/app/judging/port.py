@@ -52,6 +52,13 @@ class AskJudge(Protocol):
         """Ask. Never raises for anything the outside does; ``seconds`` bounds the whole call."""
 
 
+class JudgePort(Protocol):
+    """The judges of a caller."""
+
+    def judge(self, backend: Any) -> AskJudge:
+        """The judge that is asked; :class:`NoUsableAnswer` if there is none."""
+
+
 def name_of(judge: AskJudge | NoAnswer) -> str:
     """A judge's name; of one that cannot be asked, its backend's."""
     return judge.usage.backend if isinstance(judge, NoAnswer) else judge.name

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 
-from flow.app.judging.port import AskJudge, NoAnswer, no_answer, sample_count
+from flow.app.judging.port import AskJudge, JudgePort, NoAnswer, no_answer, sample_count
 from flow.app.judging.rubric import RubricRequest, judge_by_rubric, question
 from flow.core.judging.rubric import files as rubric_documents
 from flow.core.judging.rubric.model import JudgeResult, Rubric, why_not
@@ -76,7 +76,7 @@ class ResultForm(Protocol):
         """The judge's ``value`` in this form; :class:`NoUsableAnswer` if it does not fit."""
 
 
-class RubricPort(Protocol):
+class RubricPort(JudgePort, Protocol):
     """The folder in which a judgement is asked for: its rubrics, judges and settings."""
 
     @property
@@ -86,9 +86,6 @@ class RubricPort(Protocol):
     @property
     def rubrics(self) -> RubricFiles:
         """The rubrics that a name can mean."""
-
-    def judge(self, backend: Any) -> AskJudge:
-        """The judge that is asked; :class:`NoUsableAnswer` if there is none."""
 
     def parts(self, subject: Any) -> tuple[FencedPart, ...]:
         """The parts of a subject; :class:`InputError` for what cannot be judged."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 
 from flow.app.judging import scorecard
-from flow.app.judging.port import AskJudge, NoAnswer, no_answer, sample_count
+from flow.app.judging.port import JudgePort, NoAnswer, no_answer, sample_count
+from flow.app.ports import ClockPort, SettingsPort
 from flow.core.judging.scorecard import card as scorecard_card
 from flow.core.judging.scorecard import history as scorecard_history
 from flow.core.judging.scorecard.card import safe
@@ -20,8 +21,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.app.judging.port import AskJudge
     from flow.app.judging.scorecard import ScorecardTools
-    from flow.core.settings import LoadedSettings
     from flow.core.transcript.model import Transcript
 
 
@@ -88,12 +89,8 @@ class ScoreRequest(NamedTuple):
     own_rubrics: bool = True
 
 
-class ScoringPort(Protocol):
+class ScoringPort(SettingsPort, JudgePort, ClockPort, Protocol):
     """Interface of scoring to the checkout."""
-
-    @property
-    def settings(self) -> LoadedSettings:
-        """The settings in force."""
 
     def cards_folder(self) -> str:
         """The folder of the cards, below the top level."""
@@ -117,9 +114,6 @@ class ScoringPort(Protocol):
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """A stored card of the skill and what is odd about it; :class:`InputError` without one."""
 
-    def judge(self, backend: Any) -> AskJudge:
-        """The judge that is asked; :class:`NoUsableAnswer` if there is none."""
-
     def tools(self, ask: AskJudge, progress: Callable[[str], None]) -> ScorecardTools:
         """The tools for asking the judge."""
 
@@ -128,9 +122,6 @@ class ScoringPort(Protocol):
 
     def scoring_lock(self) -> AbstractContextManager[None]:
         """Lock the cards of this checkout against other processes."""
-
-    def now(self) -> str:
-        """The time."""
 
 
 def score_and_store(

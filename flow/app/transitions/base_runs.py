@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import red_first
 from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.evaluate import chosen_criteria
-from flow.app.ports import GoalPort
+from flow.app.ports import GoalPort, SettingsPort, TrustingPort
 from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
 from flow.core.evidence import red_first as base_facts
@@ -18,26 +18,17 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flow.app.evaluation.values import BaseTools, Listener
-    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.settings import LoadedSettings
 
 
-class BaseRunsPort(GoalPort, Protocol):
+class BaseRunsPort(GoalPort, SettingsPort, TrustingPort, Protocol):
     """Interface of running a goal's commands on its base commit to the checkout."""
-
-    @property
-    def settings(self) -> LoadedSettings:
-        """The settings in force."""
 
     def finish(self, goal_id: str) -> None:
         """Carry out what was decided about a goal."""
 
     def take_settings_of(self, *run_ids: str | None) -> None:
         """Use the settings that were in force when these runs began."""
-
-    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the goal's commands may run here, and the reason."""
 
     def base_run_lock(self, goal_id: str) -> AbstractContextManager[None]:
         """Lock the goal against other runs on its base commit."""

@@ -7,10 +7,12 @@ without a person's yes must not be a way to a goal that asks for less.
 from __future__ import annotations
 
 from flow.app.open_goals import closed_on_record
+from flow.app.ports import SpeakerPort
+from flow.app.transitions.remembered import BranchPort
 from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.goal.model import is_of_branch
 from flow.core.stop import lost_goals
-from flow.core.tool_calls.speaker import Speaker, is_agent
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -18,28 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flow.app.open_goals import Closings, GoalFiles
-    from flow.app.transitions.remembered import RememberedGoals
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import GoalSummary
 
 
-class OpenGoalsPort(Protocol):
+class OpenGoalsPort(BranchPort, SpeakerPort, Protocol):
     """Interface to the goals of a checkout."""
 
     @property
     def records(self) -> GoalFiles:
         """The goals."""
-
-    @property
-    def speaker(self) -> Speaker | None:
-        """From where the commands of this process come; None at the stop of an agent."""
-
-    def branch(self) -> str | None:
-        """The branch that is checked out; None on a detached HEAD or without git."""
-
-    @property
-    def remembered(self) -> RememberedGoals:
-        """The goals as the user's state folder remembers them."""
 
     @property
     def run_record(self) -> Closings:

@@ -7,7 +7,7 @@ from flow.app.evaluation.closing_context import ClosingPort
 from flow.app.evaluation.goal_rules import deciding_snapshot, difference, goal_boundary, own_files
 from flow.app.evaluation.proposals import counted_once, live_proposal
 from flow.app.evaluation.values import ProofObservation
-from flow.app.ports import GoalPort, TrustingPort
+from flow.app.ports import GoalPort, TrustingPort, TrustLedgerPort
 from flow.app.transitions import closing as transitions_closing
 from flow.app.transitions.beside import OpenGoalsPort, others_open
 from flow.core.boundary import rules as bounds
@@ -42,7 +42,7 @@ STARTS = ("flow goal create", "flow goal activate")
 """The commands whose trust is in the contract that a goal began with."""
 
 
-class ConfirmPort(OpenGoalsPort, GoalPort, ClosingPort, TrustingPort, Protocol):
+class ConfirmPort(OpenGoalsPort, GoalPort, ClosingPort, TrustingPort, TrustLedgerPort, Protocol):
     """Interface of the Confirm question to the checkout."""
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:

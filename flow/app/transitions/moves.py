@@ -6,7 +6,14 @@ from flow.app.evaluation import protected_files
 from flow.app.evaluation.goal_rules import deciding_snapshot
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
-from flow.app.ports import Approval, Artifact, CriterionUpdate, TrustingPort, status_move
+from flow.app.ports import (
+    Approval,
+    Artifact,
+    CriterionUpdate,
+    TrustingPort,
+    TrustLedgerPort,
+    status_move,
+)
 from flow.app.transitions.beside import OpenGoalsPort, refuse_beside_active
 from flow.app.transitions.closing import refuse_broken, refuse_closed
 from flow.app.transitions.create import lint_goal
@@ -45,7 +52,7 @@ GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
 
 
-class BeginPort(OpenGoalsPort, TrustingPort, Protocol):
+class BeginPort(OpenGoalsPort, TrustingPort, TrustLedgerPort, Protocol):
     """Interface of starting a draft to the checkout."""
 
     def persons_context(self) -> ClosingContext:

@@ -7,9 +7,9 @@ proposed until a person trusts the new contract.
 
 from __future__ import annotations
 
-from flow.app.ports import GoalPort
+from flow.app.ports import GoalPort, SettingsPort, SpeakerPort, TrustLedgerPort
 from flow.core.goal.lifecycle import UNDER_WAY
-from flow.core.tool_calls.speaker import Speaker, is_agent
+from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -17,23 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.values import Request
-    from flow.app.ports import GoalNotes, TrustRecord
+    from flow.app.ports import GoalNotes
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.settings import LoadedSettings
 
 OPTION = "--trust-digest"
 
 
-class SpeakerPort(Protocol):
+class NamingPort(SpeakerPort, SettingsPort, Protocol):
     """The speaker of this process, and the user's settings."""
-
-    @property
-    def settings(self) -> LoadedSettings:
-        """The settings in force."""
-
-    @property
-    def speaker(self) -> Speaker | None:
-        """From where the commands of this process come; None at the stop of an agent."""
 
 
 class AmendUntrusted(Protocol):
@@ -43,7 +34,7 @@ class AmendUntrusted(Protocol):
         """``before`` is that contract, ``digest`` its own; ``how`` the option that names one."""
 
 
-class NamedContractPort(SpeakerPort, GoalPort, Protocol):
+class NamedContractPort(NamingPort, GoalPort, TrustLedgerPort, Protocol):
     """Interface of ``--trust-digest`` to the checkout."""
 
     def notes(self, kind: Literal["contracts"]) -> GoalNotes:
@@ -51,10 +42,6 @@ class NamedContractPort(SpeakerPort, GoalPort, Protocol):
 
     def take_contract(self, digest: str | None) -> None:
         """Trust this contract for as long as the process runs."""
-
-    @property
-    def trust_ledger(self) -> TrustRecord:
-        """The contracts that this user trusted; :class:`FlowError` if it cannot be used."""
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The run's events about its contract, oldest first."""
@@ -70,7 +57,7 @@ def refuse_other(loaded: LoadedGoal, digest: str | None) -> None:
         )
 
 
-def refuse_agent_naming_trust(port: SpeakerPort, goal_id: str) -> None:
+def refuse_agent_naming_trust(port: NamingPort, goal_id: str) -> None:
     """Raise :class:`PersonNeeded` in an agent's shell, unless the user's own settings allow it.
 
     An agent that edited the contract would only have to name its digest.

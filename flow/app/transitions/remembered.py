@@ -5,6 +5,7 @@ Remembering never stops a command: without a state folder nothing is remembered.
 
 from __future__ import annotations
 
+from flow.app.ports import SpeakerPort
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.pause import PAUSED_STATUS, Pause, pause_of
 from flow.errors import FlowError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.model import Goal
     from flow.core.stop.lost_goals import OpenGoal, OpenGoals
-    from flow.core.tool_calls.speaker import Speaker
 
 
 class GoalMemory(Protocol):
@@ -39,16 +39,12 @@ class GoalMemory(Protocol):
         """A goal was closed, which the next stop tells."""
 
 
-class RememberingPort(Protocol):
+class RememberingPort(SpeakerPort, Protocol):
     """Interface of remembering goals to the checkout."""
 
     @property
     def checkout_notes(self) -> GoalMemory:
         """The notes; :class:`FlowError` without a state folder that can be used."""
-
-    @property
-    def speaker(self) -> Speaker | None:
-        """From where the commands of this process come; None at the stop of an agent."""
 
     def newest_change(self, goal_id: str, run_id: str) -> Mapping[str, Any] | None:
         """The newest event of the run that changed the goal's status."""
@@ -107,3 +103,14 @@ class RememberedGoals:
         except FlowError:  # its events are told where they are read
             event = None
         self._port.checkout_notes.note_closed(closed_goal(goal_id, branch, status, event))
+
+
+class BranchPort(Protocol):
+    """The branch of a checkout, and the goals that Flow left there."""
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
+    @property
+    def remembered(self) -> RememberedGoals:
+        """The goals as the user's state folder remembers them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.baselines import StoredBaselinePort
 from flow.core.amendment import changes as amendment
 from flow.core.amendment import trust_diff
 from flow.core.goal.lifecycle import UNDER_WAY
@@ -11,12 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.core.amendment.changes import ContractChange
-    from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import LoadedGoal
-    from flow.core.goal.model import Goal
 
 
-class TrustPort(Protocol):
+class TrustPort(StoredBaselinePort, Protocol):
     """Interface of trusting to the checkout."""
 
     def is_in_place(self, loaded: LoadedGoal) -> bool:
@@ -27,15 +26,6 @@ class TrustPort(Protocol):
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
         """The last trusted contract itself, even if its trust was revoked."""
-
-    def pinned(self, run_id: str) -> Baseline | None:
-        """The run's baseline, if it is as Flow left it."""
-
-    def restored(self, goal: Goal) -> Baseline:
-        """The baseline that can be rebuilt from the goal's pinned commit alone."""
-
-    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        """Write the baseline of a run."""
 
     def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:
         """Record a change that was made in a goal file by hand, and trust it as it was read."""
