@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.core.boundary.guards import any_changed, as_approved, unapproved
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import BY_JUDGE
 from flow.core.text import display
@@ -352,16 +351,14 @@ def guards_changed(context: ClosingContext, goal: Goal) -> bool:
     """Whether git's hooks or settings are neither as at activation nor as approved."""
     run_id = goal.run_id or ""
     try:
-        recorded = context.baseline(goal, run_id)
-        now = context.snapshot(recorded.baseline, context.denied(goal), None).guards
-        approved = None
-        if not recorded.recorded or any_changed((now,), recorded.baseline.guards):
-            approved = proposals.approved_guards(goal, run_id, context.records)
+        baseline, recorded = context.baseline(goal, run_id)
+        now = context.snapshot(baseline, context.denied(goal), None).guards
+        changed, lost = proposals.open_guards(
+            goal, run_id, context.records, baseline.guards, (now,), recorded=recorded
+        )
     except FlowError:  # an evaluation names the fault
         return False
-    if unapproved((now,), recorded.baseline.guards, approved):
-        return True
-    return not recorded.recorded and not as_approved(now, recorded.baseline.guards, approved)
+    return bool(changed) or lost
 
 
 def left_to_a_person(goal: Goal) -> list[str]:

@@ -228,12 +228,14 @@ def _with_guards(
 ) -> BoundaryReport:
     """The report with git's hooks and settings, before the commands and after."""
     moments = (facts.before.guards, *drift.guards)
-    baseline = facts.baseline.guards
-    approved = None
-    if not facts.recorded or guards.any_changed(moments, baseline):  # else no approval decides
-        approved = proposals.approved_guards(facts.loaded.goal, facts.run_id, tools.records)
-    changed = guards.unapproved(moments, baseline, approved)
-    lost = not facts.recorded and not guards.as_approved(moments[-1], baseline, approved)
+    changed, lost = proposals.open_guards(
+        facts.loaded.goal,
+        facts.run_id,
+        tools.records,
+        facts.baseline.guards,
+        moments,
+        recorded=facts.recorded,
+    )
     moved = guards_moved(facts, drift)
     warnings = report.warnings
     if moved:

@@ -9,6 +9,7 @@ sidecars is not in the id; the ledger vouches for it, and a changed one is refus
 
 from __future__ import annotations
 
+from flow.core.boundary.guards import any_changed, as_approved, unapproved
 from flow.core.evidence.model import APPROVER, Evidence, Subject
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, canonical_digest
@@ -260,6 +261,27 @@ def approval_behind(evidence_ref: str, goal: Goal, records: Records) -> Evidence
     if evidence is None or evidence.goal != goal.id or evidence.type != "human_approval":
         return None
     return evidence if evidence.made_by == APPROVER else None
+
+
+def open_guards(
+    goal: Goal,
+    run_id: str,
+    records: Records,
+    baseline: Mapping[str, str],
+    moments: Sequence[Mapping[str, str]],
+    *,
+    recorded: bool,
+) -> tuple[tuple[str, ...], bool]:
+    """The changed guards that no approval covers, and whether the goal's start is not on record.
+
+    ``moments`` are git's hooks and settings in each snapshot, ``baseline`` those at activation. An
+    approval of the last ones stands for a start that is not ``recorded``.
+    """
+    if recorded and not any_changed(moments, baseline):
+        return (), False  # no approval decides
+    approved = approved_guards(goal, run_id, records)
+    lost = not recorded and not as_approved(moments[-1], baseline, approved)
+    return unapproved(moments, baseline, approved), lost
 
 
 def approved_guards(goal: Goal, run_id: str, records: Records) -> Mapping[str, str] | None:
