@@ -16,6 +16,7 @@ from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.judging.common.question import Question
+from flow.core.settings import JudgeSettings
 from tests.app.fakes import NOW, Reading, World, evaluate
 
 Reply = Mapping[str, Any] | NoAnswer | Callable[[Question], Mapping[str, Any]]
@@ -112,7 +113,7 @@ class Court:
             nonce=self.nonce,
             monotonic=lambda: self.time,
             trusted=lambda name: (name not in self.distrusted, self.distrusted.get(name, "")),
-            limits=judging_goal.JudgeLimits(self.seconds, self.canary),
+            settings=JudgeSettings(timeout_seconds=self.seconds, canary=self.canary),
             listener=self,  # type: ignore[arg-type]
         )
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import Rubric
+    from flow.core.settings import JudgeSettings
 
     Delegate = Callable[
         [JudgeCase, Criterion, delegated.Delegated, float], delegated.DelegatedOpinion
@@ -41,14 +42,6 @@ MOST_BALLOTS = 25
 """Ballots of one evaluation: a contract may ask for many judges, and each one costs."""
 WARNED = 12
 """Warnings about what was given and said that a verdict shows; the sidecar has them all."""
-
-
-class JudgeLimits(NamedTuple):
-    """Limits on calls of judges, from the settings."""
-
-    seconds: float
-    """For one call, retries included."""
-    canary: bool = False
 
 
 class JudgeTools(NamedTuple):
@@ -64,7 +57,7 @@ class JudgeTools(NamedTuple):
     monotonic: Callable[[], float]
     trusted: Callable[[str], tuple[bool, str]]
     """Whether the judge of this name may propose ``achieved``, and why not (``minKappa``)."""
-    limits: JudgeLimits
+    settings: JudgeSettings
     listener: Listener
     rubrics: Mapping[str, Rubric | str] = {}
     """The rubrics that criteria name, by name; one that cannot be used is the reason."""
@@ -170,7 +163,7 @@ class _Session:
             return judged
         for name in judged.judges:
             trusted, why = self._tools.trusted(name)
-            if trusted and self._tools.limits.canary:
+            if trusted and self._tools.settings.canary:
                 why = self._canary_of(name)
                 trusted = not why
             if not trusted:
@@ -195,7 +188,7 @@ class _Session:
         name = name_of(judge)
         if isinstance(judge, NoAnswer):
             return AskedBallot(number, name, written, judge.usage, judge)
-        if self._tools.limits.canary and (reason := self._canary(judge)):
+        if self._tools.settings.canary and (reason := self._canary(judge)):
             silent = NoAnswer("error", reason, Usage(name, attempts=0))
             return AskedBallot(number, name, written, silent.usage, silent)
         what = f"ballot {number + 1} of {len(self._tools.panel)}"
@@ -229,7 +222,7 @@ class _Session:
         return AskedBallot(number, name, written, usage, ballot, value, judgements)
 
     def _ask(self, judge: AskJudge, question: Question, shown: str) -> JudgeAnswer | NoAnswer:
-        seconds = min(self._tools.limits.seconds, self._left())
+        seconds = min(self._tools.settings.timeout_seconds, self._left())
         if seconds < 1:
             return NoAnswer("timeout", "no time is left to ask", Usage(judge.name, attempts=0))
         self._tools.listener.asking(judge.name, shown, seconds)

@@ -96,7 +96,7 @@ def _tools(
         nonce=random_nonce,
         monotonic=clock.monotonic,
         trusted=partial(labelling.may_propose, context, least=settings.min_kappa),
-        limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
+        settings=settings,
         listener=listener,
         rubrics=criterion_rubrics(goal, RubricFolder(context.top)),
         delegate=Delegate(Delegation(context), panel, listener, record),

@@ -19,6 +19,7 @@ from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_docu
 from flow.core.goal.model import canonical_digest
 from flow.core.judging.common.question import Question
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
+from flow.core.settings import JudgeSettings
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
 from tests.support.judges.rubric_replies import reply as marks
@@ -298,7 +299,7 @@ def test_a_second_is_the_least_that_is_worth_asking(
 
 
 def test_there_is_no_canary_unless_the_settings_ask_for_one() -> None:
-    assert judging_goal.JudgeLimits(5.0).canary is False
+    assert JudgeSettings().canary is False
 
 
 def test_a_canary_and_what_it_cost_are_on_record() -> None:

@@ -94,8 +94,6 @@ class Belief(NamedTuple):
 
     ok: bool
     reason: str
-    kappa: float | None
-    labels: int
 
 
 def calibrate(labels: Iterable[Label]) -> Calibration:
@@ -131,14 +129,14 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     failed = agreement.labels - passed
     if min_kappa is None:
         reason = "minKappa is not set, so no agreement with people is asked for"
-        return Belief(True, reason, agreement.kappa, agreement.labels)
+        return Belief(True, reason)
     if agreement.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
         reason = (
             f"it has {counted(agreement.labels, 'label')} by people "
             f"({passed} pass, {failed} fail); at least {LEAST_LABELS} are "
             f"needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
         )
-        return Belief(False, reason, agreement.kappa, agreement.labels)
+        return Belief(False, reason)
     # Products of whole numbers: the limit is compared exactly, without a rounded quotient.
     reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
@@ -147,7 +145,7 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     shown = told_apart(agreement.kappa or 0.0, min_kappa, 2)
     limit = as_written(min_kappa)
     reason = f"its kappa of {shown} over {agreement.labels} labels {word} minKappa {limit}"
-    return Belief(reached, reason, agreement.kappa, agreement.labels)
+    return Belief(reached, reason)
 
 
 def wilson(count: int, of: int) -> Share:
