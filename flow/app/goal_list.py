@@ -105,18 +105,16 @@ def _unreadable_there(
     in_checkout = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in told}
     faults = {(row["file"], row["message"]) for row in told}
     rows = []
-    for branch, _, error in elsewhere.unreadable:
+    on_branches = [
+        (f"{branch}:", error, branch == here) for branch, _, error in elsewhere.unreadable
+    ]
+    in_trees = [(f"{top}/", error, False) for top, error in elsewhere.trees.unreadable]
+    for place, error, checked_out in (*on_branches, *in_trees):
         row = error.to_dict()
         fault = row["file"], row["message"]
-        if fault not in faults and not (branch == here and row["file"] in in_checkout):
+        if fault not in faults and not (checked_out and row["file"] in in_checkout):
             faults.add(fault)
-            rows.append({**row, "file": f"{branch}:{row['file']}"})
-    for top, error in elsewhere.trees.unreadable:
-        row = error.to_dict()
-        fault = row["file"], row["message"]
-        if fault not in faults:
-            faults.add(fault)
-            rows.append({**row, "file": f"{top}/{row['file']}"})
+            rows.append({**row, "file": f"{place}{row['file']}"})
     return rows
 
 

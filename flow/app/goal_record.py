@@ -97,14 +97,10 @@ def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
 
     Results of other tools, which count for nothing, are used only if there is nothing else.
     """
-    own = [e for e in found if is_about(e, criterion_id)]
+    # one of several runs is about none: the last one tells all
+    own = [e for e in found if criterion_id in subjects_of(e)]
     counting = [e for e in own if e.imported is None] or own
     return max(counting, key=lambda e: (e.created_at, turn_of(e)), default=None)
-
-
-def is_about(evidence: Evidence, criterion_id: str) -> bool:
-    """Whether evidence is about a criterion; one of several runs is not, the last one tells all."""
-    return criterion_id in subjects_of(evidence)
 
 
 def subjects_of(evidence: Evidence) -> set[str]:

@@ -168,7 +168,8 @@ class _Gathering:
         end: OutputEnd | None,
     ) -> RowDetails:
         command = str(row.get("command") or body.get("command") or "")
-        failed, masked = row.get("outcome") == "failed", _is_masked(row)
+        failed = row.get("outcome") == "failed"
+        masked = text_of(row.get("reason")).startswith("masked: ")
         failure = ""
         if failed and end is not None and not body.get("truncated"):
             failure = self._outputs.failure(command, end, body.get("exit_code"))
@@ -249,10 +250,6 @@ def several_runs(repeat: object) -> tuple[int, int] | None:
     if not isinstance(passed, int) or not isinstance(runs, int) or runs < 2:
         return None
     return passed, runs
-
-
-def _is_masked(row: Mapping[str, Any]) -> bool:
-    return text_of(row.get("reason")).startswith("masked: ")
 
 
 def number_of(value: object) -> float | None:

@@ -60,7 +60,7 @@ class CommandRuns:
         facts, request, tools = self._facts, self._request, self._tools
         goal = facts.loaded.goal
         limit = request.timeout_seconds or tools.limits.timeout_seconds
-        checks = [_check_of(criterion, limit) for criterion in criteria]
+        checks = [check_of(criterion, limit) for criterion in criteria]
         self.waiting = dict.fromkeys(check.criterion_id for check in checks)
         self._repeats = Repeats(facts, request, tools.records)
         self._repeats.look_back(criteria)  # at what no command can have altered yet
@@ -200,7 +200,7 @@ def _seconds_left(tools: EvaluationTools) -> float:
     return tools.seconds_left() if tools.seconds_left is not None else float("inf")
 
 
-def _check_of(criterion: Criterion, limit: float) -> Check:
+def check_of(criterion: Criterion, limit: float) -> Check:
     """The command of a criterion; ``limit`` in seconds where it has none of its own."""
     return Check(
         criterion_id=criterion.id,

@@ -32,7 +32,11 @@ def run(
     what does not fit is left out.
     """
     criteria, reused, seconds = _planned_runs(facts, request, only, tools)
-    rows = {c.id: _not_run(c) for c in facts.loaded.goal.criteria} | reused
+    not_run = {
+        c.id: Measurement.not_run(c, explain.FUZZY if c.fuzzy else "")
+        for c in facts.loaded.goal.criteria
+    }
+    rows = not_run | reused
     not_fresh: tuple[str, ...] = ()
     if request.only_fresh:
         not_fresh, criteria = tuple(criterion.id for criterion in criteria), []
@@ -69,10 +73,6 @@ def _planned_runs(
     if tools.seconds_left is not None:
         criteria.sort(key=lambda c: seconds.get(c.id, float("inf")))
     return criteria, reused, seconds
-
-
-def _not_run(criterion: Criterion) -> Measurement:
-    return Measurement.not_run(criterion, explain.FUZZY if criterion.fuzzy else "")
 
 
 def made_sidecars(measurement: Measurements) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ hook), as far as time allows.
 from __future__ import annotations
 
 from flow.app.evaluation.base_values import BaseRequest, BaseRows
-from flow.app.evaluation.command_runs import run_fields
-from flow.app.ports import Check, CheckEvents, CheckResult
+from flow.app.evaluation.command_runs import check_of, run_fields
+from flow.app.ports import CheckEvents
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.values import BaseTools
+    from flow.app.ports import Check, CheckResult
     from flow.core.goal.model import Criterion
 
 
@@ -88,18 +89,8 @@ class _BaseMeasurement:
         """Run the commands; each one's sidecar is on disk before the next result is handled."""
         request, listener = self._request, self._tools.listener
         by_id = {c.id: c for c in criteria}
-        checks = [
-            Check(
-                c.id,
-                c.verification_command or "",
-                c.cwd or "",
-                c.timeout_seconds or request.timeout_seconds,
-                c.serial,
-                sandbox=self._sandbox,
-                report=c.report or "",
-            )
-            for c in criteria
-        ]
+        plain = (check_of(c, request.timeout_seconds) for c in criteria)
+        checks = [check._replace(sandbox=self._sandbox) for check in plain]
 
         def started(check: Check) -> None:
             self._in_time()

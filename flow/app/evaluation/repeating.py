@@ -30,12 +30,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import Facts, Measurement, Request
     from flow.app.ports import Check, Records
-    from flow.core.goal.model import Criterion, Goal
-
-
-def repeat_count(request: Request, goal: Goal) -> int:
-    """Runs of each command: ``--repeat`` or ``evaluator.repeat``, the larger one."""
-    return max(request.repeat or 1, goal.repeat)
+    from flow.core.goal.model import Criterion
 
 
 class Repeats:
@@ -43,7 +38,7 @@ class Repeats:
 
     def __init__(self, facts: Facts, request: Request, records: Records) -> None:
         self._facts, self._records = facts, records
-        self._times = repeat_count(request, facts.loaded.goal)
+        self._times = max(request.repeat or 1, facts.loaded.goal.repeat)
         self._runs: dict[str, list[RepeatedRun]] = {}
         self._earlier: dict[str, EarlierResult | None] = {}
         """Each criterion's recorded result on these files; the goal's file has no say in it."""

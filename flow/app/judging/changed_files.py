@@ -14,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.goal.model import Criterion, Goal
+    from flow.core.goal.model import Goal
 
 
 class Raw(NamedTuple):
@@ -49,11 +49,11 @@ class Shared(NamedTuple):
 def without_evidence_named(goal: Goal, sought: Sequence[Sought]) -> tuple[str, ...]:
     """The ids of the criteria that are asked about and name nothing that a ballot could rest on."""
     balloted = {row.id for row in delegated.balloted(goal, sought)}
-    return tuple(c.id for c in goal.criteria if c.id in balloted and _names_nothing(c))
-
-
-def _names_nothing(criterion: Criterion) -> bool:
-    return criterion.fuzzy and not criterion.evidence_command and not criterion.evidence_paths
+    return tuple(
+        c.id
+        for c in goal.criteria
+        if c.id in balloted and c.fuzzy and not c.evidence_command and not c.evidence_paths
+    )
 
 
 def share_out(

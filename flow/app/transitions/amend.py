@@ -172,7 +172,9 @@ def plan_amendment(
         difference=tuple(difference(basis.contract if contract_changes else now, new)),
         needs_person=current.status != "draft"
         and amendment.overall(contract_changes) in NEED_PERSON,
-        protected=_protected(basis.contract or {}),
+        protected=tuple(
+            ((basis.contract or {}).get("constraints") or {}).get("protected_paths") or ()
+        ),
         trusted=basis.holds,
         anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
         warnings=(*warnings, *_kept_by_flow(current, given), *tools.lint(goal)),
@@ -195,10 +197,6 @@ def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[ContractChange, ...]
     """The changes that a person would have to agree to."""
     changes = () if basis.contract is None else amendment.changes(basis.contract, new)
     return (ContractChange("", "incomparable", basis.why), *changes) if basis.why else changes
-
-
-def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple((document.get("constraints") or {}).get("protected_paths") or ())
 
 
 def carry_out(

@@ -40,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
-    if _same(old, new):
+    if old == new and form(old) == form(new):  # ``1``, ``1.0`` and ``true`` are three values
         return
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _entries(old, new, lambda key: _join(path, key))
@@ -139,11 +139,6 @@ def _lines(mark: str, value: Any) -> Iterator[str]:
         yield f"  {mark} {visible(value)}"
     else:
         yield f"  {mark} {form(value)}"
-
-
-def _same(old: Any, new: Any) -> bool:
-    """Whether two values are equal as YAML; ``1``, ``1.0`` and ``true`` are three values."""
-    return old == new and form(old) == form(new)
 
 
 def form(value: Any) -> str:

@@ -261,7 +261,7 @@ def rewritten(
         if (
             old != new
             or locked[0] != locked[1]
-            or _is_own_file(own_files, new, path)
+            or own_files(new or PathChange(path, None, None, None, None))
             or path.startswith(new_ones)
         ):
             continue  # new, changed, or Flow's
@@ -292,13 +292,6 @@ def _folders_with_foreign(
                 folders.add(change.path[:end])
                 end = change.path.rfind("/", 0, end - 1) + 1
     return folders
-
-
-def _is_own_file(
-    own_files: Callable[[PathChange], bool], change: PathChange | None, path: str
-) -> bool:
-    """The answer of ``own_files``; for a path without a change, the answer by its name."""
-    return own_files(change or PathChange(path, None, None, None, None))
 
 
 def subject_tree(

@@ -99,7 +99,11 @@ def _kiro(text: str) -> SpecificationDraft:
         for section, item in _items(lines)
         if section.startswith("acceptance criteria") or _KIRO_WORDS.search(item)
     ]
-    return _draft("Kiro", _title(lines) or _first_paragraph(lines), items)
+    return _draft(
+        "Kiro",
+        _title(lines) or next((line.text for line in lines if line.kind == "text"), ""),
+        items,
+    )
 
 
 def _open_spec(files: Mapping[str, str], names: list[str]) -> SpecificationDraft:
@@ -188,10 +192,6 @@ def _title(lines: list[_Line]) -> str:
         if line.kind == "heading" and line.level == 1:
             return _TITLE_PREFIX.sub("", line.text, count=1)
     return ""
-
-
-def _first_paragraph(lines: list[_Line]) -> str:
-    return next((line.text for line in lines if line.kind == "text"), "")
 
 
 def _section_text(lines: list[_Line], name: str) -> str:

@@ -234,7 +234,7 @@ def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
         },
         {
             "name": item.file,
-            "digest": {"sha256": _file_digest(record, item.file)},
+            "digest": {"sha256": next(f.sha256 for f in record.files if f.name == item.file)},
             "annotations": {key: value for key, value in notes.items() if value is not None},
         },
     ]
@@ -319,7 +319,3 @@ def _record_statement(record: Record) -> dict[str, Any]:
             },
         },
     }
-
-
-def _file_digest(record: Record, name: str) -> str:
-    return next(file.sha256 for file in record.files if file.name == name)

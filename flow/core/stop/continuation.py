@@ -73,7 +73,7 @@ def continuation(
     size: Callable[[str], int],
 ) -> str:
     """The agent's next prompt; ``limit`` is the host's, in the unit of ``size``."""
-    rows = _required_first(goal, verdict.criterion_results)
+    rows = sorted(verdict.criterion_results, key=lambda row: not _required(goal, row))
     nothing = (*facts.proof_lost, *facts.ended)
     shown = [r for r in rows if r.outcome == "failed" or r.criterion_id in nothing]
     judged = [] if facts.opinion is None else judged_blocks(goal, rows, facts.opinion)
@@ -104,10 +104,6 @@ def continuation(
 def _nothing_moved(step: StopStep) -> bool:
     """Whether the previous stop was answered on the same files, with the same criteria open."""
     return step.loop.stuck_turns > 0 and step.loop.in_row > 1
-
-
-def _required_first(goal: Goal, rows: Sequence[CriterionResult]) -> list[CriterionResult]:
-    return sorted(rows, key=lambda row: not _required(goal, row))
 
 
 def _required(goal: Goal, row: CriterionResult) -> bool:

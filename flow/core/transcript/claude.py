@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import copy
 
 from flow.core.transcript.rows import PendingEntry, Rows, replace_unwritable, shown_input
 from flow.startup.json import object_of, rows_of, text_of
@@ -364,7 +365,7 @@ class Session:
         if aside and self._agents:
             holders.append(list(self._agents.values())[-1].rows)
         for number, rows in enumerate(holders):
-            rows.add(row if number == 0 else _twin_entry(row))
+            rows.add(row if number == 0 else copy(row))
 
 
 def same_skill(wanted: str, name: str) -> bool:
@@ -377,12 +378,6 @@ def utc_stamp(value: Any) -> str | None:
     """A time stamp of the transcript in whole seconds, UTC; None for anything else."""
     match = _STAMP.match(value) if isinstance(value, str) and len(value) < 64 else None
     return f"{match.group(1)}Z" if match else None
-
-
-def _twin_entry(row: PendingEntry) -> PendingEntry:
-    return PendingEntry(
-        row.kind, row.text, row.tool, call=row.call, failed=row.failed, destructive=row.destructive
-    )
 
 
 def _text_field(line: Mapping[str, Any], key: str) -> str | None:
