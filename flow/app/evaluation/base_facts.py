@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.base_values import BaseRequest
 from flow.app.evaluation.measure import wanted_criteria
-from flow.app.evaluation.red_first import measure
+from flow.app.evaluation.red_first import BaseRequest, measure
 from flow.core.evidence import red_first as core
 from flow.core.text.display import names
 from flow.errors import FlowError, Interrupted

@@ -45,22 +45,14 @@ def proposal_id(
     judge's opinion.
     """
     rows = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    return _digest(
-        contract=subject.contract,
-        subject=subject.tree,
-        guards=guards,
-        verdict=verdict,
-        to=to,
-        evidence=[*rows, *_judged_pairs(judge)],
-    )
+    about = {"contract": subject.contract, "tree": subject.tree, "guards": guards}
+    return _digest({**about, "verdict": verdict, "to": to}, rows, judge)
 
 
-def _judged_pairs(judge: str | None) -> list[list[str]]:
-    return [["judge", judge]] if judge is not None else []
-
-
-def _digest(**grounds: object) -> str:
-    return canonical_digest(grounds)
+def _digest(about: Mapping[str, Any], rows: list[list[Any]], judge: str | None) -> str:
+    grounds = {key: about[key] for key in ("contract", "guards", "verdict", "to")}
+    judged = [["judge", judge]] if judge is not None else []
+    return canonical_digest({**grounds, "subject": about["tree"], "evidence": [*rows, *judged]})
 
 
 def is_intact(proposal: Mapping[str, Any]) -> bool:
@@ -84,15 +76,7 @@ def is_intact(proposal: Mapping[str, Any]) -> bool:
     ):
         return False
     rows = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
-    digest = _digest(
-        contract=proposal["contract"],
-        subject=proposal["tree"],
-        guards=guards,
-        verdict=proposal["verdict"],
-        to=proposal["to"],
-        evidence=[*rows, *_judged_pairs(proposal.get("judge"))],
-    )
-    return bool(digest == proposal["proposal_id"])
+    return bool(_digest(proposal, rows, proposal.get("judge")) == proposal["proposal_id"])
 
 
 def counted_once(counted: Callable[[str], Evidence | None]) -> Callable[[str], Evidence | None]:

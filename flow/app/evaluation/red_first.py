@@ -8,21 +8,43 @@ hook), as far as time allows.
 
 from __future__ import annotations
 
-from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.command_runs import check_of, run_fields
 from flow.app.ports import CheckEvents
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
 from flow.core.sandbox import sandbox_of
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import BaseTools
     from flow.app.ports import Check, CheckResult
-    from flow.core.goal.model import Criterion
+    from flow.core.goal.model import Criterion, Goal
+
+
+class BaseRequest(NamedTuple):
+    """Commands to run on the base commit, and their limits."""
+
+    goal: Goal
+    contract: str
+    run_id: str
+    criteria: tuple[Criterion, ...]
+    jobs: int
+    timeout_seconds: float
+    rerun: bool = False
+    """Whether to run cached commands too."""
+    seconds_left: Callable[[], float] | None = None
+
+
+class BaseRows(NamedTuple):
+    """Every known run on the base commit, and the criteria by how this call got theirs."""
+
+    rows: dict[str, BaseRun]
+    ran: tuple[str, ...]
+    cached: tuple[str, ...]
+    out_of_time: tuple[str, ...]
 
 
 class _BaseOutOfTime(Exception):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import red_first
-from flow.app.evaluation.base_values import BaseRequest, BaseRows
 from flow.app.evaluation.evaluate import chosen_criteria
+from flow.app.evaluation.red_first import BaseRequest, BaseRows, measure
 from flow.app.ports import GoalPort, SettingsPort, TrustingPort
 from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
@@ -82,7 +81,7 @@ def baseline(
         rerun=again,
     )
     with port.base_run_lock(goal.id):
-        measured = red_first.measure(request, port.base_tools(listener))
+        measured = measure(request, port.base_tools(listener))
     return _document(port, goal, request.criteria, measured, loaded.warnings)
 
 
