@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.command_runs import protected_difference, run_fields
+from flow.app.evaluation.command_runs import protected_difference, run_fields, seconds_left
 from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
@@ -32,15 +32,14 @@ class CollectedEvidence(NamedTuple):
 def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     """Run the evidence commands of open criteria; each output is recorded when it ends."""
     facts, request = case.facts, case.request
-    approved = {m.criterion_id for m in case.measured if m.approved}
     asked = {
         c.id: c
         for c in facts.loaded.goal.criteria
-        if c.fuzzy and c.evidence_command and c.id not in approved
+        if c.fuzzy and c.evidence_command and c.id not in case.approved
     }
     if not asked:
         return CollectedEvidence()
-    left = tools.seconds_left() if tools.seconds_left is not None else float("inf")
+    left = seconds_left(tools)
     checks = [
         Check(
             criterion_id=c.id,

@@ -92,13 +92,13 @@ class CommandRuns:
 
     def _fits(self, check: Check) -> bool:
         """Whether there is more time left than its command took last."""
-        fits = _seconds_left(self._tools) > self._seconds.get(check.criterion_id, 0.0)
+        fits = seconds_left(self._tools) > self._seconds.get(check.criterion_id, 0.0)
         if not fits:
             self._left_out.add(check.criterion_id)
         return fits
 
     def _started(self, check: Check) -> None:
-        left, last = _seconds_left(self._tools), self._seconds.get(check.criterion_id, 0.0)
+        left, last = seconds_left(self._tools), self._seconds.get(check.criterion_id, 0.0)
         self._kept_seconds[check.criterion_id] = max(0.0, min(KEPT * left, left - 2 * last))
         self._running[check.criterion_id] = []
         self._tools.listener.started(check)
@@ -170,7 +170,7 @@ class CommandRuns:
         Else one that hangs, or whose time is not known yet, would be all that a stop ever tries.
         """
         self._tools.listener.ticked()
-        left = _seconds_left(self._tools)
+        left = seconds_left(self._tools)
         wait = self.waiting.keys() - self._running.keys() - self._left_out
         if left <= 0 or (wait and all(left < self._kept_seconds[id] for id in self._running)):
             raise _OutOfTime
@@ -195,7 +195,7 @@ def _recorded_sidecar(
     return tools.ledger.record_evidence(document, result.output, suffix=True)
 
 
-def _seconds_left(tools: EvaluationTools) -> float:
+def seconds_left(tools: EvaluationTools) -> float:
     """The caller's time, without end where it has no limit."""
     return tools.seconds_left() if tools.seconds_left is not None else float("inf")
 

@@ -252,6 +252,11 @@ class JudgeCase(NamedTuple):
     seconds: float | None = None
     """Seconds left for all of it; None: only each call's own limit counts."""
 
+    @property
+    def approved(self) -> frozenset[str]:
+        """The criteria that a person has approved on these files."""
+        return frozenset(m.criterion_id for m in self.measured if m.approved)
+
 
 class EvaluationTools(NamedTuple):
     """Everything an evaluation touches outside of values."""

@@ -7,6 +7,8 @@ exported as theirs; stale evidence is counted and left out.
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from flow.app.evaluation.goal_rules import deciding_snapshot
 from flow.app.evaluation.observing import subject_of
 from flow.app.evaluation.proposals import broken_record
@@ -95,9 +97,13 @@ def export(
         _refuse_unread(sources)
         raise
     _refuse_unread(sources)
-    refusal = _ledger_refusal(record, ledger_faults(record, sources.read_json))
-    if refusal is not None:
-        raise refusal
+    faults = ledger_faults(record, sources.read_json)
+    if faults:  # its chain would be found broken in the bundle
+        raise in_file(layout.ledger_file(run)).wrong_state(
+            f"the chain of run {run} does not hold: {'; '.join(faults[:3])}",
+            f"see: flow evidence verify {run}",
+            code="inconsistent",
+        )
     kind = attestation.PAYLOAD_TYPE
     bodies = map(attestation.payload, attestation.statements(record))
     made = [
@@ -209,17 +215,6 @@ def _tree_now(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> str |
     baseline = context.baseline(goal, run_id).baseline
     now = deciding_snapshot(context, goal, baseline)
     return subject_of(loaded, now, baseline, context.version, as_recorded=True).tree
-
-
-def _ledger_refusal(record: Record, faults: Sequence[str]) -> StateError | None:
-    """The reason against exporting a record: its chain would be found broken in the bundle."""
-    if not faults:
-        return None
-    return in_file(layout.ledger_file(record.run_id)).wrong_state(
-        f"the chain of run {record.run_id} does not hold: {'; '.join(faults[:3])}",
-        f"see: flow evidence verify {record.run_id}",
-        code="inconsistent",
-    )
 
 
 def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str | None:
@@ -356,12 +351,4 @@ def _exported_files(
 
 def _goal_uri(goal: Goal) -> str:
     """A URI for the goal: the repository's label and the goal's id."""
-    safe = "".join(
-        c if c.isascii() and (c.isalnum() or c in "-._~/") else "".join(_percent(c))
-        for c in goal.repo
-    )
-    return f"flow-goal:{safe}/{ids.goal_id(goal.id)}"
-
-
-def _percent(char: str) -> list[str]:
-    return [f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass")]
+    return f"flow-goal:{quote(goal.repo, errors='surrogatepass')}/{ids.goal_id(goal.id)}"

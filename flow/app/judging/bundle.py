@@ -27,7 +27,7 @@ from flow.startup.json import rows_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from flow.app.evaluation.values import Facts, JudgeCase
     from flow.app.judging.changed_files import EvidenceFiles, Raw
@@ -58,25 +58,24 @@ class ContextSources(NamedTuple):
     """The content of (changed paths), less what (denied patterns) cover; None: none is sent."""
 
 
-def sought_criteria(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
+def sought_criteria(goal: Goal, approved: Collection[str]) -> tuple[Sought, ...]:
     """The criteria that the judge decides: those that nothing else proves.
 
     For ``flow_verdict_judge`` also those that commands have proved: a second look, which can only
     lower.
     """
-    done = frozenset(approved)
     second_look = goal.evaluator_type == "flow_verdict_judge"
     return tuple(
         Sought(c.id, c.text, c.must_pass, c.fuzzy)
         for c in goal.criteria
-        if (c.fuzzy and c.id not in done) or (second_look and c.must_pass and not c.fuzzy)
+        if (c.fuzzy and c.id not in approved) or (second_look and c.must_pass and not c.fuzzy)
     )
 
 
 def gather_context(case: JudgeCase, sources: ContextSources) -> JudgeContext:
     """Everything the judge is given about this goal in this evaluation."""
     facts, goal = case.facts, case.facts.loaded.goal
-    sought = sought_criteria(goal, (m.criterion_id for m in case.measured if m.approved))
+    sought = sought_criteria(goal, case.approved)
     patterns, texts = denied_context(goal)
     gathering = _Gathering(case, sources, sought, (*patterns, *sources.journals))
     for criterion in goal.criteria:

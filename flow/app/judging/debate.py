@@ -20,7 +20,13 @@ from flow.core.judging.debate import report as debate_report
 from flow.core.judging.debate.prompt import DebateQuestion, Others, ReportFile, others_of
 from flow.core.judging.debate.reply import Reply, read_reply
 from flow.core.judging.debate.section import Altered, DebateSubject, Disagreement, Section
-from flow.core.judging.debate.state import DebateJudge, DebateState, Mode, SilentJudge
+from flow.core.judging.debate.state import (
+    DebateJudge,
+    DebateState,
+    Mode,
+    SilentJudge,
+    agreement_of_round,
+)
 from flow.core.judging.debate.words import remarks
 from flow.core.text.numbers import shown
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -135,19 +141,13 @@ class _Debate:
             self._turn(round)
             if not self._read() or self._silent:
                 break
-            agreement = self._agreement(round)
+            reports = [self._sections[number] for number in self._numbers]
+            agreement = agreement_of_round(request.question.criteria, reports, round)
             self._agreements.append(agreement)
             self._tools.watch.counted(round, agreement)
             if agreement.reached:
                 break
         return self._held()
-
-    def _agreement(self, round: int) -> Agreement:
-        histories = [
-            [section.position for section in self._sections[n][: round + 1]] for n in self._numbers
-        ]
-        criteria = self._request.question.criteria
-        return debate_model.agreement_after(criteria, histories, debated=round > 0)
 
     def _read(self) -> bool:
         """Take every file as it is now; whether all of them are what Flow wrote."""

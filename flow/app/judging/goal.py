@@ -274,9 +274,7 @@ def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     goal, records = case.facts.loaded.goal, tools.sources.records
     if any(c.fuzzy and not c.hermetic for c in goal.criteria):
         return None
-    asked = judging_bundle.sought_criteria(
-        goal, (m.criterion_id for m in case.measured if m.approved)
-    )
+    asked = judging_bundle.sought_criteria(goal, case.approved)
     names = [name_of(judge) for judge in tools.panel]
     sidecars, _ = records.evidence(case.facts.run_id)
     for evidence in reversed(sidecars):

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from flow.core.judging.debate import model
 from flow.core.judging.debate.points import KINDS
-from flow.core.judging.debate.state import DebateJudge, DebateState, positions_of_round, revisions
+from flow.core.judging.debate.state import (
+    DebateJudge,
+    DebateState,
+    agreement_of_round,
+    positions_of_round,
+    revisions,
+)
 from flow.core.report import DebateVoice, ReportedDebate, ReportedRevision
 from flow.core.text.numbers import apart, at_most
 from flow.startup.typing import TYPE_CHECKING
@@ -87,10 +93,8 @@ def _voices(state: DebateState) -> Iterator[DebateVoice]:
 def debate_state(about: DebateSubject, judges: Sequence[DebateJudge]) -> DebateState:
     """The debate as its reports have it: as far as every judge came."""
     rounds = min(len(judge.sections) for judge in judges) - 1
-    agreements = []
-    for turn in range(rounds + 1):
-        histories = [[s.position for s in judge.sections[: turn + 1]] for judge in judges]
-        agreements.append(model.agreement_after(about.criteria, histories, debated=turn > 0))
+    reports = [judge.sections for judge in judges]
+    agreements = (agreement_of_round(about.criteria, reports, n) for n in range(rounds + 1))
     return DebateState(about, "debate", tuple(judges), rounds, tuple(agreements))
 
 

@@ -126,18 +126,6 @@ def agreement(
     )
 
 
-def agreement_after(
-    criteria: Sequence[DebateCriterion], histories: Sequence[Sequence[Position]], *, debated: bool
-) -> Agreement:
-    """The agreement of the newest positions of ``histories``, and their support."""
-    return agreement(
-        criteria,
-        [positions[-1] for positions in histories],
-        debated=debated,
-        support=support(criteria, histories),
-    )
-
-
 class Scores(NamedTuple):
     """The judges' combined scores."""
 

@@ -7,8 +7,10 @@ from flow.core.judging.debate import points as debate_points
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
+    from flow.core.judging.debate.criteria import DebateCriterion
     from flow.core.judging.debate.model import Agreement, Position, Revision
     from flow.core.judging.debate.points import Kind, Named
     from flow.core.judging.debate.section import DebateSubject, Section
@@ -104,6 +106,16 @@ class DebateState(NamedTuple):
     def positions(self) -> tuple[Position, ...]:
         """The newest position of each judge, all after the same number of debates."""
         return positions_of_round(self, self.rounds)
+
+
+def agreement_of_round(
+    criteria: Sequence[DebateCriterion], reports: Iterable[Sequence[Section]], round: int
+) -> Agreement:
+    """The agreement of judges with these sections after ``round`` debates, and its support."""
+    histories = [[section.position for section in sections[: round + 1]] for sections in reports]
+    newest = [positions[-1] for positions in histories]
+    support = debate_model.support(criteria, histories)
+    return debate_model.agreement(criteria, newest, debated=round > 0, support=support)
 
 
 def positions_of_round(state: DebateState, round: int) -> tuple[Position, ...]:
