@@ -58,21 +58,17 @@ class Rubric:
     def __post_init__(self) -> None:
         if isinstance(self.criteria, list):
             object.__setattr__(self, "criteria", tuple(self.criteria))
-        faults = problems(self._bare())
+        faults = problems(self.to_document())
         if faults:
             raise ContractError(faults)
 
-    def _bare(self) -> dict[str, Any]:
-        """The values for the rules, of any type that a caller may have passed."""
-        criteria: Any = self.criteria
+    def to_document(self) -> dict[str, Any]:
+        """The rubric as a rubric file holds it."""
+        criteria: Any = self.criteria  # until the rules are checked, of any type
         if isinstance(criteria, tuple):
             criteria = [c.to_document() if isinstance(c, RubricCriterion) else c for c in criteria]
         document = {"name": self.name, "criteria": criteria}
         return {**document, "passing_threshold": self.passing_threshold}
-
-    def to_document(self) -> dict[str, Any]:
-        """The rubric as a rubric file holds it."""
-        return self._bare()
 
 
 @dataclass(frozen=True)
