@@ -14,7 +14,7 @@ from flow.app.evaluation import compose, measure, measured_rows, observing, proo
 from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide
-from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
+from flow.core.goal.lifecycle import UNDER_WAY, first_step
 from flow.core.stop.lost_goals import is_acting
 from flow.core.text import display
 from flow.errors import FlowError, at_key, in_file
@@ -222,14 +222,11 @@ def _red_first(
 def _refuse_unless_evaluable(goal: Goal, request: Request) -> None:
     if goal.status in UNDER_WAY and (is_acting(goal) or not _is_at_stop(request)):
         return
-    if goal.status in UNDER_WAY:  # a person set it aside while the stop waited for its turn
-        remedy = f"go on with it: flow goal resume {goal.id}"
-    elif goal.status in TERMINAL:
-        remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"
-    else:
-        remedy = f"activate it first: flow goal activate {goal.id}"
+    # under way: a person set it aside while the stop waited for its turn
+    resume = f"go on with it: flow goal resume {goal.id}"
     raise at_key("lifecycle.status", goal.status).wrong_state(
-        f"goal {goal.id} is {goal.status} and cannot be evaluated", remedy
+        f"goal {goal.id} is {goal.status} and cannot be evaluated",
+        first_step(goal.status, goal.id) or resume,
     )
 
 

@@ -26,7 +26,7 @@ from flow.core.boundary.guards import differences
 from flow.core.decision.after import holds, sentences
 from flow.core.decision.confirming import LEAST_PREFIX, names_proposal
 from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, Verdict
-from flow.core.goal.lifecycle import TERMINAL, NonTerminal, Terminal, check_move
+from flow.core.goal.lifecycle import TERMINAL, NonTerminal, Terminal, check_move, first_step
 from flow.core.stop.pause import STOP_HOOK
 from flow.core.text import display
 from flow.core.text.display import clip
@@ -142,11 +142,7 @@ def refuse_stale(context: ClosingContext, goal_id: str) -> None:
 
 def _new_proposal(goal: Goal) -> str:
     """The remedy for a goal without a live proposal: how to get one, if it can have one."""
-    if goal.status in TERMINAL:
-        return f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"
-    if goal.status == "draft":
-        return f"activate it first: flow goal activate {goal.id}"
-    return f"evaluate again: flow goal evaluate {goal.id}"
+    return first_step(goal.status, goal.id) or f"evaluate again: flow goal evaluate {goal.id}"
 
 
 def _confirm_live(

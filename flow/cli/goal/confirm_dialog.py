@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.process.editor import show_in_pager
 from flow.app.transitions.confirming import live_question
 from flow.app.transitions.persons_word import persons_word
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, first_step
 from flow.core.text.display import visible
 from flow.errors import StateError, at_key
 from flow.render.confirm_screen import closed_lines, question_lines
@@ -95,7 +95,7 @@ def _nothing_proposed(context: Context, goal_id: str) -> StateError:
     status = context.load(goal_id).goal.status
     remedy = f"evaluate it first: flow goal evaluate {goal_id}"
     if status in TERMINAL:
-        remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal_id}"
+        remedy = first_step(status, goal_id)
     elif status == "draft":
         remedy = f"start it first: flow goal activate {goal_id}"
     is_what = "has no live proposal" if status not in TERMINAL else f"is {status} already"

@@ -57,15 +57,20 @@ def allowed(source: str, target: str) -> bool:
     return target in TABLE.get(source, ())  # type: ignore[call-overload]
 
 
+def first_step(status: str, goal: str) -> str:
+    """The first step with a goal that is closed or a draft; empty for one that is under way."""
+    if status in TERMINAL:
+        return f"a closed goal stays closed; start anew: flow goal create NEW --from {goal}"
+    return f"activate it first: flow goal activate {goal}" if status == "draft" else ""
+
+
 def check_move(source: str, target: str, *, goal: str) -> None:
     """Raise :class:`StateError` unless ``goal`` may go from ``source`` to ``target``."""
     if allowed(source, target):
         return
     choices = [*TABLE.get(source, ())]  # type: ignore[call-overload]
-    if source in TERMINAL:
-        remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal}"
-    else:
-        remedy = f"from {source} it can go to {', '.join(choices)}"
+    further = f"from {source} it can go to {', '.join(choices)}"
+    remedy = first_step(source, goal) if source in TERMINAL else further
     raise at_key("lifecycle.status", target).wrong_state(
         f"goal {goal} is {source} and cannot become {target}", remedy, code="refused_transition"
     )
