@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.adapters.baseline.pinned import only_converted
 from flow.adapters.git import repository
+from flow.adapters.git.blobs import genuine, trees_of
 from flow.adapters.git.run import git
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
@@ -52,13 +53,14 @@ def restore(
 
 def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
     """The ignore files of the commit's tree, by path."""
-    listing = git(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
+    listing = git(repo, "ls-tree", "-r", "-z", "--full-tree", *trees_of(repo, commit))
     rules: dict[str, str] = {}
     for row in listing.split(b"\0"):
         entry, _, path = row.partition(b"\t")
         mode, _, rest = entry.partition(b" ")
         if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
-            blob = git(repo, "cat-file", "blob", rest.rpartition(b" ")[2].decode("ascii"))
+            digest = rest.rpartition(b" ")[2].decode("ascii")
+            blob = genuine(repo, (digest,))[digest]
             name = path.decode("utf-8", "surrogateescape")
             rules[name] = blob.decode("utf-8", "surrogateescape")
     return rules

@@ -1,14 +1,19 @@
-"""Files' contents as git holds them, many in one call."""
+"""Objects as git holds them, many in one call.
+
+git believes the name that an object is stored under, and reads one that was overwritten as if it
+were the old one. So :func:`genuine` reads what the boundary is decided by.
+"""
 
 from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.git.run import git
-from flow.errors import FlowError, GitError
+from flow.errors import FlowError, GitError, in_file
+from flow.startup import sha
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from flow.adapters.git.find import Repo
 
@@ -59,6 +64,39 @@ def _read(repo: Repo, names: Sequence[str], most: int, limit: int) -> dict[str, 
 
 def _request_lines(names: Sequence[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode("ascii")
+
+
+def genuine(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
+    """The contents of objects of any kind by id, each with the hash that its id says.
+
+    Raises :class:`GitError` that names one which is absent or holds anything else.
+    """
+    names = list(dict.fromkeys(ids))
+    if not names:
+        return {}
+    output = git(repo, "cat-file", "--batch", stdin=_request_lines(names))
+    found: dict[str, bytes] = {}
+    for name, (kind, data) in zip(names, batch_answers(output, len(names)), strict=True):
+        total = sha.new("sha256" if len(name) == 64 else "sha1", len(data))
+        total.update(b"%s %d\0" % (kind.encode(), len(data)))
+        total.update(data)
+        if total.hexdigest() != name:
+            raise in_file(repo.top).git(
+                f"git's object {name} is missing, or is not what its name says",
+                "look at git fsck, and get the object again from another clone",
+            )
+        found[name] = data
+    return found
+
+
+def trees_of(repo: Repo, *commits: str) -> list[str]:
+    """The tree of each commit, as the commit itself says; of a tree its own id."""
+    found = genuine(repo, commits)
+    heads = [found[commit].partition(b"\n")[0].decode("ascii", "replace") for commit in commits]
+    return [
+        head[5:] if head[:5] == "tree " else commit
+        for commit, head in zip(commits, heads, strict=True)
+    ]
 
 
 def batch_answers(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:

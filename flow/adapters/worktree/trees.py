@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from flow.adapters.git import repository
+from flow.adapters.git.blobs import genuine, trees_of
 from flow.adapters.git.run import git, usable
 from flow.adapters.worktree.cache import Table
 from flow.core.boundary.by_products import tree_digest
 from flow.core.boundary.changes import ContentState, PathChange
 from flow.core.layout import FOLDER, GOAL_SUFFIX, GOALS, written_by_flow
 from flow.errors import GitError
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,15 +26,24 @@ if TYPE_CHECKING:
 
 OWN = f"{FOLDER}/".encode()
 _GOALS, _GOAL_END = f"{GOALS}/".encode(), GOAL_SUFFIX.encode()
+_TREE = "040000"
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
 def listing(repo: Repo, base: str, prefix: bytes) -> Table:
-    """The base's tree as git lists it."""
+    """The base's tree as git lists it, each folder as its id says."""
     if base in repository.EMPTY_TREES.values():
         return Table.of_listing(base, ())
-    output = git(repo, "ls-tree", "-r", "-z", "--full-tree", base)
+    (root,) = trees_of(repo, base)
+    output = git(repo, "ls-tree", "-r", "-t", "-z", "--full-tree", root)
+    genuine(repo, (root, *_listed_folders(output)))
     return Table.of_listing(base, _listed(output, prefix))
+
+
+def _listed_folders(output: bytes) -> Iterator[str]:
+    """The ids of the folders in ``ls-tree -t -z``."""
+    for row in re.finditer(rb"(?:^|\0)%s tree (\w+)\t" % _TREE.encode(), output):
+        yield row[1].decode("ascii")
 
 
 def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]]:
@@ -41,7 +52,7 @@ def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]
     while (end := output.find(b"\0", start)) >= 0:
         meta, _, path = output[start:end].partition(b"\t")
         start = end + 1
-        if _counted(path, prefix):
+        if _counted(path, prefix) and not meta.startswith(_TREE.encode()):
             mode, _, digest = meta.decode("ascii").split(" ")
             yield path, ContentState(mode, digest)
 
@@ -49,14 +60,28 @@ def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]
 def against_tree(
     repo: Repo, base: str, head: str | None, prefix: bytes = b""
 ) -> dict[bytes, ContentState | None]:
-    """path → its entry in ``head``, for every path whose entry differs from the base's."""
+    """path → its entry in ``head``, for every path whose entry differs from the base's.
+
+    Folders that differ are read as their ids say; those that are the same have one id.
+    """
     other = head or repository.EMPTY_TREES[len(base)]
     if other == base:
         return {}
+    roots = trees_of(repo, base, other)
     output = git(
-        repo, "diff-tree", "-r", *_RAW, "--ignore-submodules=dirty", "--no-relative", base, other
+        repo, "diff-tree", "-r", "-t", *_RAW, "--ignore-submodules=dirty", "--no-relative", *roots
     )
+    genuine(repo, (*roots, *_differing_folders(output)))
     return {path: entry for path, entry, _ in _raw_entries(output) if _counted(path, prefix)}
+
+
+def _differing_folders(output: bytes) -> Iterator[str]:
+    """The ids of the folders in ``--raw -z -t`` output, on both sides."""
+    for meta in output.split(b"\0")[0:-1:2]:
+        fields = meta[1:].decode("ascii").split(" ")
+        for mode, digest in zip(fields[:2], fields[2:4], strict=True):
+            if mode == _TREE:
+                yield digest
 
 
 def against_index(
@@ -124,7 +149,9 @@ def _raw_entries(output: bytes) -> Iterable[tuple[bytes, ContentState | None, st
     """The (path, new entry, status) of ``--raw -z`` output."""
     fields = output.split(b"\0")
     for meta, path in zip(fields[0::2], fields[1::2], strict=False):
-        _, mode, _, digest, status = meta.decode("ascii").split(" ")
+        old, mode, _, digest, status = meta.decode("ascii").split(" ")
+        if _TREE in (old[1:], mode):
+            continue
         yield path, None if mode == "000000" else ContentState(mode, digest), status
 
 

@@ -1889,3 +1889,44 @@ def test_what_was_written_to_and_is_as_it_was(
     box.write("src/other.py")
     after = box.snapshot()
     assert rewritten(before, after, baseline, own) == tuple(sorted(touched))
+
+
+def _write_over(box: GitBox, name: str, other: str) -> None:
+    """Store the object ``other`` under the name ``name``."""
+    objects = box.top / ".git/objects"
+    place = objects / name[:2] / name[2:]
+    place.chmod(0o644)
+    place.write_bytes((objects / other[:2] / other[2:]).read_bytes())
+
+
+@pytest.mark.parametrize("kind", ["tree", "commit"])
+def test_an_object_of_the_base_that_is_not_what_its_name_says(box: GitBox, kind: str) -> None:
+    """HAZARD I215: git believes the names of its objects; a base written over hides a change."""
+    box.pin()
+    box.allowed = ("docs/**",)
+    box.write("src/app.py", "changed\n")
+    commit = box.git("rev-parse", "HEAD")
+    box.git("add", "src/app.py")
+    if kind == "tree":
+        _write_over(box, box.git("rev-parse", "HEAD:src"), box.git("write-tree", "--prefix=src/"))
+        assert box.git("ls-tree", "-r", commit, "src/app.py").split()[2] == box.git(
+            "hash-object", "src/app.py"
+        )
+    else:
+        _write_over(box, commit, box.git("commit-tree", "-m", "base", box.git("write-tree")))
+    report = box.report(box.snapshot(cached=False))
+    assert report.status == "inconclusive", report
+    assert "is not what its name says" in " ".join(report.problems)
+
+
+def test_a_folder_of_a_commit_that_is_not_what_its_name_says(box: GitBox) -> None:
+    """HAZARD I215: so it is where only the commit has the change, and a cache knows the base."""
+    box.pin()
+    box.allowed = ("docs/**",)
+    old = box.git("rev-parse", "HEAD:src")
+    box.write("src/app.py", "changed\n")
+    box.commit("changed")
+    _write_over(box, old, box.git("rev-parse", "HEAD:src"))
+    report = box.report(box.snapshot())
+    assert report.status == "inconclusive", report
+    assert "is not what its name says" in " ".join(report.problems)
