@@ -43,6 +43,8 @@ class Builtins:
         self.returns: list[set[State]] = []
         self.loops: list[tuple[set[State], set[State]]] = []  # left by break, and by continue
         self.retry = False
+        self.turning = 0
+        """Conditions of ``while`` and ``until``, and ``!``, around this place."""
         self.before: int | None = None
         """In a trap on EXIT the status before it, which a plain ``exit`` keeps."""
 

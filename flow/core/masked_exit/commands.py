@@ -116,8 +116,21 @@ class Commands(Builtins):
                     before.runner_end == FAILED != state.runner_end and node.words[:1] in _TESTING
                 )
                 asks = answer and any(LAST in source for source in node.source)
-                ends |= set(self._simple(node, as_examined(before) if asks else before, states))
+                ended = set(self._simple(node, as_examined(before) if asks else before, states))
+                ends |= self._recorded(node, before, ended) if self.run.place else ended
         return {end._replace(pipe=()) for end in ends} | self._missing(node, states)
+
+    def _recorded(self, node: ShellNode, before: State, ended: set[State]) -> set[State]:
+        """The ends of a command while one place is followed (:class:`ShellRun`)."""
+        if node is not self.run.place:
+            inner = FAILED if before.runner_end != FAILED else None  # of a function, of a shell
+            good = {end for end in ended if end.status == 0 or end.runner_end == inner}
+            return good if good and not self.turning else ended
+        if self.tested and not self.run.asked:
+            return ended
+        again = self.retry and before.runner_end == FAILED
+        kept = PASSED if again else before.runner_end or PASSED
+        return {end._replace(runner_end=FAILED if end.status else kept) for end in ended}
 
     def _simple(self, node: ShellNode, state: State, states: States) -> Iterable[State]:
         state = self._expanded(node, state, states)

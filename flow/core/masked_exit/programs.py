@@ -38,7 +38,7 @@ SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag"))
 """Programs that fail where they find nothing; their ``-f`` names a file of patterns."""
 READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
 """Programs that end with 0 if they read files that the command itself has just written."""
-_LOOKS = CANNOT_FAIL | READERS | {
+LOOKS = CANNOT_FAIL | READERS | {
     "cd", "chmod", "chown", "cp", "date", "df", "dirs", "du", "file", "gzip", "kill", "ln", "ls",
     "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
 }  # fmt: skip
@@ -141,7 +141,7 @@ def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
         end = next((n for n, word in enumerate(rest) if word in (";", "+")), None)
         if end is None or rest[end] == "+":
             return None
-        acts = rest[0] is not None and base_name(rest[0]) not in _LOOKS
+        acts = rest[0] is not None and base_name(rest[0]) not in LOOKS
         if command is None and (acts or runner_of(rest[:end])):
             command = rest[:end]
     return command
@@ -257,7 +257,7 @@ def runs_unheard(words: tuple[str | None, ...]) -> bool:
 
 def decides_by_file(words: tuple[str | None, ...], written: frozenset[str]) -> bool:
     """Whether a program reads a file that a runner wrote, and may decide by it."""
-    if not written or words[0] is None or base_name(words[0]) in _LOOKS:
+    if not written or words[0] is None or base_name(words[0]) in LOOKS:
         return False
     return any(word is not None and word.rpartition("=")[2] in written for word in words[1:])
 

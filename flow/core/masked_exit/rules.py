@@ -14,7 +14,9 @@ the end. A command in which nothing can fail (``true``, ``echo done``) masks not
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from flow.core.masked_exit.dropped import LEAVE, MOST_NESTED, dropped_check
 from flow.core.masked_exit.programs import (
     CANNOT_FAIL,
     SEARCHERS,
@@ -51,8 +53,6 @@ if TYPE_CHECKING:
     Parse = Callable[[str], ShellNode | None]
     Words = tuple[str | None, ...]
 
-MOST_NESTED = 4
-"""Depth of shells inside shells (``bash -c "bash -c ..."``) that is examined."""
 MOST_RUNNERS = 12
 """Number of different runners, and of other programs, that are followed one by one."""
 _COMPARE = frozenset((*TESTS, *SEARCHERS, "diff", "cmp", "comm", ":"))
@@ -87,6 +87,7 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
 
     ``parse`` reads the text of an inner shell (``bash -c '...'``, ``eval``, ``trap``).
     """
+    parse = cache(parse)
     everything = [
         _deciding_command(command) for command in (*commands(node), *nested_commands(node, parse))
     ]
@@ -103,6 +104,10 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         if lost and all(state.status == 0 for state in ended):
             return Exits(f"the command's exit status is 0 even where {lost} fails")
         analysis = _followed(node, parse, list(run.seen)[:MOST_RUNNERS])
+        dropped = "" if analysis.masked_exit else dropped_check(node, parse)
+        if dropped:
+            why = f"the exit status can be 0 although {dropped} fails: it does not reach it"
+            return Exits(why)
         if not analysis.masked_exit:
             analysis = _with_others(analysis, node, parse, set(run.seen))
         if runners and not analysis.masked_exit and not any(map(report_of, run.seen)):
@@ -219,12 +224,9 @@ def _name(words: tuple[str | None, ...]) -> str:
     return f"`{' '.join(shown)[:60]}`"
 
 
-_LEAVE = ("exit", "return", "break", "continue", "eval", "source", ".", "wait", "exec")
-
-
 def _fails(command: ShellNode) -> bool:
     """Whether the command's failure would matter."""
     words = plain_words(command.words)
-    if not words or words[0] in _LEAVE or shell_text(words) is not None:
+    if not words or words[0] in LEAVE or shell_text(words) is not None:
         return False
     return silenced(words) is not None or 1 in alone(words) or bool(command.reads)

@@ -117,8 +117,12 @@ class Shell(Commands):
         return (left - going) | self._branch(node.parts[1], going)
 
     def _not(self, node: ShellNode, states: States) -> Iterable[State]:
-        for state in self._condition(node.parts[0], states):
-            yield state._replace(status=int(state.status == 0))
+        for before in states:
+            self.turning += 1
+            ended = self._condition(node.parts[0], frozenset((before,)))
+            self.turning -= 1
+            turned = {state._replace(status=int(state.status == 0)) for state in ended}
+            yield from self._recorded(node, before, turned) if node is self.run.place else turned
 
     def _condition(self, node: ShellNode, states: States) -> States:
         self.tested += 1
@@ -126,10 +130,11 @@ class Shell(Commands):
         self.tested -= 1
         return ends
 
-    def _branch(self, node: ShellNode, states: States) -> States:
+    def _branch(self, node: ShellNode, states: States, *, turn: bool = False) -> States:
         """The states after a branch; if only a failure leads here, a runner is a second try."""
         before = self.retry
-        self.retry = before or (bool(states) and all(s.runner_end == FAILED for s in states))
+        only = bool(states) and all(state.runner_end == FAILED for state in states)
+        self.retry = before or (only and (turn or self.run.place is None))
         ends = self.node(node, states)
         self.retry = before
         return ends
@@ -211,7 +216,7 @@ class Shell(Commands):
 
     def _turn(self, body: ShellNode, states: States) -> tuple[set[State], States]:
         self.loops.append((set(), set()))
-        after = self._branch(body, states)
+        after = self._branch(body, states, turn=True)
         broken, went_on = self.loops.pop()
         return broken, after | went_on
 
@@ -226,8 +231,11 @@ class Shell(Commands):
             before = self.retry
             self.retry = before or all(state.runner_end == FAILED for state in new)
             going: set[State] = set()
-            for state in new:
-                for asked in self._condition(condition, frozenset((state,))):
+            self.turning += 1
+            answers = [(s, self._condition(condition, frozenset((s,)))) for s in new]
+            self.turning -= 1
+            for state, answer in answers:
+                for asked in answer:
                     if (asked.status == 0) == going_on:
                         going.add(asked)
                     else:

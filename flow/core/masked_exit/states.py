@@ -105,18 +105,28 @@ def as_examined(state: State) -> State:
 
 
 class ShellRun:
-    """Data shared by all shells of a command; ``followed`` is the runner whose end is recorded."""
+    """Data shared by all shells of a command; ``followed`` is the runner whose end is recorded.
+
+    With ``place`` the ends of the command at this place are recorded instead, and all else
+    succeeds where it can; without ``asked``, not where it is a condition. ``steps`` are those that
+    were taken before, which count against the limit.
+    """
 
     def __init__(
         self,
         parse: Callable[[str], ShellNode | None],
         followed: tuple[str | None, ...] | None = None,
+        *,
+        place: ShellNode | None = None,
+        asked: bool = True,
+        steps: int = 0,
     ) -> None:
         self.parse, self.followed = parse, followed
+        self.place, self.asked = place, asked
         self.runner = runner_of(followed) if followed else ""
         self.seen: dict[tuple[str | None, ...], None] = {}
         self.bodies: list[ShellNode] = []
-        self.steps = 0
+        self.steps = steps
         self.second_try = False
 
     def number(self, text: str | None) -> int:

@@ -203,6 +203,54 @@ uv run sh -c pytest
 eval pytest -q
 eval "$(./env.sh)" && pytest
 time (pytest)
+for f in bin/*.sh; do bash -n "$f" || exit 1; done
+set -e; for f in bin/*.sh; do bash -n "$f"; done
+set -e; grep -q a f; grep -q b f
+for i in 1 2 3; do ./ready && break; sleep 1; done; ./ready
+for i in 1 2 3; do ./ready && break; done
+for i in 1 2 3; do if ./ready; then exit 0; fi; sleep 1; done; exit 1
+until ./ready; do sleep 1; done; ./check
+for f in a b; do cp "$f" x; done; ./check
+test -d build && rm -r build; pytest
+[ -f .env ] && . ./.env; pytest
+if [ -f a ]; then ./b; fi
+grep -q x f || echo x >> f; ./check
+grep -q x f; rc=$?; rm f; exit $rc
+for d in */; do [ -f "$d/Makefile" ] || continue; make -C "$d" || exit 1; done
+fail=0; for f in *.sh; do bash -n "$f" || fail=1; done; exit $fail
+fail=; for f in *.sh; do bash -n "$f" || fail=1; done; [ -z "$fail" ]
+n=0; for f in *.sh; do bash -n "$f" || ((n++)); done; ((n == 0))
+for f in *.sh; do bash -n "$f" || bad="$bad $f"; done; test -z "$bad"
+for f in *.sh; do bash -n "$f" || { echo "$f"; false; } || exit 1; done
+bash -n a && bash -n b
+trap 'exit 1' ERR; for f in *.sh; do bash -n "$f"; done
+set -e; check() { bash -n "$1"; }; check a; check b
+check() { bash -n "$1"; }; check a && check b
+check() { bash -n "$1" || exit 1; }; check a; check b
+ok() { echo "ok $1"; }; die() { echo "$1"; exit 1; }; bash -n a || die a; bash -n b || die b
+for p in 8000 8001; do curl -sf localhost:$p || exit 1; done
+for c in a b; do docker rm -f $c; done; pytest
+server & for i in $(seq 9); do curl -sf :80/ && break; sleep 1; done; curl -sf :80/x | grep -q ok
+for f in $(git ls-files '*.sh'); do bash -n "$f" || exit; done
+while IFS= read -r f; do bash -n "$f" || exit 1; done < <(git ls-files '*.sh')
+./gen; test -f out
+test -f out
+for f in a b; do echo $f; done
+for i in 1 2 3 4 5; do nc -z localhost 80 && break || sleep 1; done; ./check
+test -z "$X" || echo x; ./y
+[ "$1" = x ]
+find . -name x | while read f; do test -f "$f" || exit 1; done
+ls *.sh | xargs -n1 bash -n
+python3 gen.py && test -s out.txt && grep -q x out.txt
+c() { [ -f "$1" ] || { echo missing $1; exit 1; }; }; c a; c b
+ok=1; for f in a b; do grep -q x $f || ok=0; done; [ $ok -eq 1 ]
+ok=1; for f in a b; do if grep -q x $f; then :; else ok=0; fi; done; [ $ok = 1 ]
+count=0; for f in a b; do grep -q x $f && count=$((count+1)); done; [ $count -eq 2 ]
+for f in a b; do grep -q x $f && ((c++)); done; [[ $c -eq 2 ]]
+for f in a b; do grep -q x "$f" && echo "$f"; done | wc -l | grep -qx 2
+! for f in a b; do grep -q x $f && break; done
+for f in a b; do grep -q x "$f" || echo "$f"; done | grep -q . && exit 1 || exit 0
+test "$(for f in a b; do grep -q x $f || echo $f; done)" = ""
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -348,4 +396,32 @@ pytest; exit $(( $? > 1 ))
 rc=0; pytest; read -r rc < status; exit $rc
 rc=0; pytest || : ${rc:=1}; exit $rc
 shopt -s lastpipe; rc=0; pytest | while read -r f; do grep -q FAIL <<< "$f" && rc=1; done; exit $rc
+for f in bin/*.sh; do bash -n "$f"; done
+for f in conf/*.json; do python3 -m json.tool "$f" > /dev/null; done
+find bin -name "*.sh" | while read -r f; do bash -n "$f"; done
+for f in bin/*.sh; do test -s "$f"; done
+for w in nosuch x; do grep -q "$w" src/a.py; done
+check() { bash -n "$1"; }; check bin/a.sh; check bin/z.sh
+bash -n bin/a.sh; bash -n bin/z.sh
+grep -q nosuch src/a.py; grep -q x src/a.py
+test -f nosuch; test -f src/a.py
+for d in lib src; do (cd $d && python3 -c "import a"); done
+for f in *.sh; do bash -n "$f" && echo "$f ok"; done
+for f in *.sh; do shellcheck "$f"; done
+for f in *.py; do python3 -m py_compile "$f"; done && echo ok
+bash -c 'for f in *.sh; do shellcheck "$f"; done'
+while read -r f; do shellcheck "$f"; done < files.txt
+cat list | while read -r f; do node --check "$f"; done
+for i in 1 2 3; do ./check; done
+for f in *.sh; do if ! bash -n "$f"; then echo "bad $f"; fi; done
+[ -f a ]@[ -f b ]
+[[ -f a ]]; echo ok
+for d in a b; do make -C $d; done
+for f in *.sh; do timeout 5 bash "$f"; done
+test -d build; ls build
+cmp -s a b; cmp -s c d
+for f in a b; do [ -f "$f" ] && grep -q x "$f"; done
+for f in a b; do diff $f $f.orig; done
+! grep -q a f; ! grep -q b f
+for f in *.py; do ! grep -q print "$f"; done
 """.strip().split("\n")
