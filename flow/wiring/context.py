@@ -221,12 +221,15 @@ class Context:
         except FlowError:
             return None
 
-    def pinned(self, run_id: str) -> Baseline | None:
-        """The run's baseline as Flow recorded it; None if it is missing or was altered.
+    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
+        """The run's baseline as Flow recorded it for this goal; None if there is none.
 
-        It is in the checkout, where an agent that works on the goal could write a better one.
+        It is in the checkout, where an agent that works on the goal could write a better one, and
+        so is the goal's file, which could name the run of a goal that began with other files.
         """
         baseline, digest = self.records.baseline_read(run_id)
+        if goal_id not in (None, self.records.baseline_owner(run_id)):
+            return None
         try:
             vouched = baseline is not None and self.heads.vouches(run_id, layout.BASELINE, digest)
         except FlowError:  # no state folder, or none that can be used

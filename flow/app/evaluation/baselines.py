@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class BaselinePort(Protocol):
     """Source of baselines."""
 
-    def pinned(self, run_id: str) -> Baseline | None:
-        """The run's baseline as Flow recorded it; None if it is missing or was altered."""
+    def pinned(self, run_id: str, goal_id: str) -> Baseline | None:
+        """The run's baseline as Flow recorded it for this goal; None if there is none."""
 
     def restored(self, goal: Goal) -> Baseline:
         """The baseline from the pinned commit alone: a fresh clone has the goal, not the run."""
@@ -40,7 +40,7 @@ class PinningPort(StoredBaselinePort, SettingsPort, Protocol):
 def recorded_baseline(port: BaselinePort, goal: Goal, run_id: str) -> RecordedBaseline:
     """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
     for name in dict.fromkeys((run_id, goal.run_id)):
-        baseline = port.pinned(name) if name else None
+        baseline = port.pinned(name, goal.id) if name else None
         if baseline is not None and baseline.base_commit == goal.base_commit:
             return RecordedBaseline(baseline, recorded=True)
     return RecordedBaseline(port.restored(goal), recorded=False)

@@ -111,6 +111,21 @@ def test_what_the_state_folder_announced_is_believed(work: GitRepo, home: Path) 
     assert evaluate(work)["verdict"] == "achieved"
 
 
+def test_the_run_of_another_goal_is_not_this_ones(work: GitRepo) -> None:
+    """HAZARD I217: the run is no part of the contract, so a hand can name another one."""
+    other = ("--outcome", "o", "--allow", "x/**", "--criterion", "AC1: t :: true")
+    assert flow(work, "goal", "create", "other", *other).status == 0
+    goals = work.path / ".flow/goals"
+    run = re.search(r"run_id: (.*)", (goals / "other.goal.yaml").read_text())
+    file = goals / "greet.goal.yaml"
+    assert run is not None
+    file.write_text(re.sub(r"run_id: .*", f"run_id: {run[1]}", file.read_text()))
+    found = evaluate(work)
+    assert found["verdict"] == "blocked", "there it was dirty when the other goal began"
+    shutil.rmtree(work.path / "secret")
+    assert ALTERED in evaluate(work)["reason"]
+
+
 def test_without_a_state_folder_nobody_vouches(work: GitRepo, home: Path) -> None:
     shutil.rmtree(work.path / "secret")
     shutil.rmtree(home / "flow-state" / "chains")
