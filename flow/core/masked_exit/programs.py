@@ -62,8 +62,11 @@ November 2026).
 _EXIT_ONLY_WITH = {
     "cppcheck": ("--error-exitcode",), "golint": ("-set_exit_status", "--set_exit_status"),
     "semgrep": ("--error", "ci", "test", "--test", "--validate"),
+    "clang-format": ("-Werror", "--Werror"),
 }  # fmt: skip
 """Checkers that end with 0 after any finding, unless one of these words is given."""
+_DIFF_TELLS = ("--exit-code", "--quiet", "--check", "--no-index")
+"""Options of ``git diff`` by which a difference shows in its exit status (git-diff(1))."""
 _COMPOSE = ("docker", "podman", "docker-compose", "podman-compose")
 _COMPOSE_HEARS = frozenset(
     (
@@ -121,6 +124,8 @@ def _ends_with_0(name: str, words: tuple[str | None, ...]) -> bool:
         return True
     needed = _EXIT_ONLY_WITH.get(name)
     given = {(word or "").partition("=")[0] for word in words[1:]}
+    if name == "git" and "diff" in words[1:4]:
+        return None not in words and given.isdisjoint(_DIFF_TELLS)
     return needed is not None and len(words) > 1 and not given.intersection(needed)
 
 

@@ -103,6 +103,12 @@ diff a b | tee out
 diff <(sort a) <(sort b)
 cmp expected.txt actual.txt
 git diff --exit-code
+git diff --check
+test -z "$(git diff --name-only)"
+git diff --stat; pytest
+git diff --name-only | grep -q src/
+git diff $RANGE --exit-code
+! git diff --name-only | grep -v '^docs/'
 git diff --quiet HEAD -- generated/ || { git diff --stat; exit 1; }
 test -z "$(git status --porcelain)"
 make test & wait $!
@@ -376,6 +382,11 @@ gitleaks detect --exit-code 0
 trivy fs --exit-code=0 .
 vale --no-exit docs
 checkov -d . --soft-fail
+clang-format --dry-run src/a.c
+git diff -- src
+git diff --stat
+git --no-pager diff HEAD -- generated
+make generated && git diff -- generated || true
 sqlfluff lint --nofail src
 mix credo --mute-exit-status
 gofmt -l .
