@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support import GitRepo, scene
@@ -17,6 +19,27 @@ def work(repo: GitRepo) -> GitRepo:
 def test_a_base_that_names_no_commit_is_bad_input(work: GitRepo, ref: str) -> None:
     done = flow(work, "goal", "evaluate", "greet", "--base", ref, "--json")
     assert (done.status, done.json["error"]["code"]) == (2, "no_base"), done
+
+
+@pytest.mark.parametrize("ref", ["nope", "HEAD^{tree}", "main~1", ""])
+def test_a_branch_without_a_commit_takes_no_base_that_is_not_there(
+    tmp_path: Path, ref: str
+) -> None:
+    """A slip in ``--base`` would be ignored, and what it asked about called achieved."""
+    place = tmp_path / "young"
+    place.mkdir()
+    new = GitRepo(place)
+    new.git("init", "-q", "-b", "main")
+    words = ("goal", "create", "greet", "--outcome", "It greets.", "--criterion", "AC1: it :: true")
+    done = flow(new, *words, "--base", ref, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "no_base"), done
+    for own in ("HEAD", "main"):
+        assert flow(new, *words, "--base", own, "--draft").status == 0
+        (place / ".flow/goals/greet.goal.yaml").unlink()
+    assert flow(new, *words).status == 0
+    done = flow(new, "goal", "evaluate", "greet", "--base", ref, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "no_base"), done
+    assert flow(new, "goal", "evaluate", "greet", "--base", "main").status == 0
 
 
 @pytest.mark.parametrize("words", ["", ",", " , "])

@@ -134,12 +134,13 @@ def replace_protected(
     return protected_files.relocked(baseline, protected, before, deviations)
 
 
-def _named_commit(repo: Repo, ref: str, head: str) -> str | None:
+def _named_commit(repo: Repo, ref: str, head: str | None) -> str | None:
     """The commit that a person's ``ref`` names; None if it names none or git cannot answer."""
     try:
         return git_names.resolve(repo, ref, key="scope.base")
     except GitError:  # a tree, a branch without an upstream; or git cannot answer at all
-        repository.merge_bases(repo, head, head)
+        if head is not None:
+            repository.merge_bases(repo, head, head)
         return None
 
 
@@ -150,12 +151,22 @@ def kept_base(repo: Repo, name: str) -> str:
     Raises :class:`InputError` for a name of no commit or of two.
     """
     head = repository.head_commit(repo)
-    if head is None or git_names.is_branch(repo, name, key="--base"):
+    if _is_unborn(repo, name, head) or git_names.is_branch(repo, name, key="--base"):
         return name
     commit = _named_commit(repo, name, head)
     if commit is None:
         raise _no_commit(name)
     return commit
+
+
+def _is_unborn(repo: Repo, name: str, head: str | None) -> bool:
+    """Whether ``name`` is what is checked out, and that has no commit yet."""
+    return head is None and _is_checked_out(repo, name)
+
+
+def _is_checked_out(repo: Repo, name: str) -> bool:
+    branch = f"refs/heads/{repository.current_branch(repo)}"
+    return name in ("HEAD", "@") or branch in (name, f"refs/{name}", f"refs/heads/{name}")
 
 
 def _no_commit(name: str | None) -> InputError:
@@ -172,6 +183,9 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     head = repository.head_commit(repo)
     if head is None:
         algorithm = git(repo, "rev-parse", "--show-object-format").strip()
+        named = ref is None or _is_unborn(repo, ref, head)
+        if not named and _named_commit(repo, str(ref), head) is None:
+            raise _no_commit(ref)
         return repository.EMPTY_TREES[64 if algorithm == b"sha256" else 40]
     name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else default_base(repo)
     if other is None:
@@ -311,8 +325,7 @@ def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
 def _refuse_own_branch(repo: Repo, base: str | None) -> None:
     """Refuse a base that is what is checked out: the goal's own commits would stop counting."""
     name = default_base(repo)[0] if base is None else base
-    branch = f"refs/heads/{repository.current_branch(repo)}"
-    if name in ("HEAD", "@") or branch in (name, f"refs/{name}", f"refs/heads/{name}"):
+    if _is_checked_out(repo, name):
         known = "is the branch that is checked out" if base or name != "HEAD" else "is not known"
         raise at_key("scope.base", base).wrong_state(
             f"the base branch {known}, so the goal's own commits cannot be told from others'",
