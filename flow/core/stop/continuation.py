@@ -312,7 +312,9 @@ def _endings(step: StopStep, facts: StopFacts) -> list[str]:
 
 
 def _ending_line(ending: LoopLimit, marks_failed: bool) -> str:
-    stops = "one more stop" if ending.stops == 1 else f"{ending.stops} more stops"
+    stops, change = f"{ending.stops} more stops", "change"
+    if ending.stops == 1:
+        stops, change = "one more stop", "changes"
     stuck_end = "the goal is marked failed" if marks_failed else "Flow no longer asks you to go on"
     budget = f"The goal's budget ends it after {stops}."
     if ending.stops == 1:
@@ -320,8 +322,9 @@ def _ending_line(ending: LoopLimit, marks_failed: bool) -> str:
     lines = {
         "stuck": f"After {stops} without progress {stuck_end}.",
         "throttle": (
-            f"After {stops} within 5 minutes that change no file Flow no longer asks you to go on."
+            f"After {stops} within 5 minutes that {change} no file "
+            "Flow no longer asks you to go on."
         ),
-        "cap": f"After {stops} that change no file the host no longer lets Flow ask.",
+        "cap": f"After {stops} that {change} no file the host no longer lets Flow ask.",
     }
     return lines.get(ending.limit, budget)

@@ -61,13 +61,25 @@ def limit_reached(limit: LimitName, limits: LoopLimits) -> str:
     """The limit that was reached, as a sentence."""
     cost = f"{limits.spent:g} of {limits.cost or 0:g} US dollars of max_cost_usd"
     sentences = {
-        "stuck": f"the same criteria passed after each of {limits.stuck} continuations",
-        "budget": f"all {limits.budget} continuations of max_iterations are used",
+        "stuck": _after_each(limits.stuck),
+        "budget": _all_used(limits.budget),
         "time": f"the {limits.seconds or 0:g} s of max_seconds are over",
         "cost": f"judges have cost {cost}",
         "throttle": "3 continuations within 5 minutes changed no file",
     }
-    return sentences.get(limit, f"the host lets go after {limits.cap} continuations in a row")
+    in_a_row = f"{display.counted(limits.cap or 0, 'continuation')} in a row"
+    return sentences.get(limit, f"the host lets go after {in_a_row}")
+
+
+def _after_each(times: int) -> str:
+    after = f"each of {times:,} continuations" if times > 1 else "a continuation as before it"
+    return f"the same criteria passed after {after}"
+
+
+def _all_used(budget: int) -> str:
+    if budget == 1:
+        return "the one continuation of max_iterations is used"
+    return f"all {budget:,} continuations of max_iterations are used"
 
 
 _LET_GO: Mapping[Row, str] = {

@@ -367,7 +367,7 @@ def test_the_budget_is_the_goals_and_waits_for_the_user() -> None:
     assert here.say().action == "continue"
     answer = here.say()
     assert answer.action == "let_go"
-    assert "The agent may stop: all 1 continuations" in answer.message
+    assert "The agent may stop: the one continuation of max_iterations is used" in answer.message
     assert any(entry.startswith("propose True budget_exhausted: ") for entry in here.log)
 
 
@@ -400,7 +400,7 @@ def test_throttle_and_cap_write_nothing_of_their_own() -> None:
     cap = HOST._replace(cap=1)
     assert here.say(host=cap).action == "continue"
     answer = here.say(host=cap)
-    assert "may stop: the host lets go after 1 continuations in a row." in answer.message
+    assert "may stop: the host lets go after 1 continuation in a row." in answer.message
     assert not [entry for entry in here.log if entry.startswith(("fail", "propose"))]
     here = Scene(mode="block")
     for _ in range(3):

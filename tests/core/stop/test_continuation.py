@@ -125,6 +125,14 @@ def test_what_was_proved_before_is_told() -> None:
                 "you to go on."
             ),
         ),
+        (
+            ("throttle", 1),
+            (
+                "After one more stop within 5 minutes that changes no file Flow no longer asks "
+                "you to go on."
+            ),
+        ),
+        (("cap", 1), "After one more stop that changes no file the host no longer lets Flow ask."),
         (("cap", 2), "After 2 more stops that change no file the host no longer lets Flow ask."),
         (
             ("budget", 1),

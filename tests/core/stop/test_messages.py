@@ -82,6 +82,15 @@ def test_the_limits_have_a_word_and_a_sentence(why: Any, word: str, text: str) -
     assert stop_messages.limit_reached(why, limits) == text
 
 
+def test_a_limit_of_one_is_told_in_the_singular() -> None:
+    limits = LoopLimits(1, 1, 1)
+    assert [stop_messages.limit_reached(limit, limits) for limit in ("stuck", "budget", "cap")] == [
+        "the same criteria passed after a continuation as before it",
+        "the one continuation of max_iterations is used",
+        "the host lets go after 1 continuation in a row",
+    ]
+
+
 @pytest.mark.parametrize(("limit", "told"), [(1, "at most 1 time (1 of 1)"), (3, "3 times (1 of")])
 def test_how_often_a_lost_goal_is_asked_for(limit: int, told: str) -> None:
     lost = Loss("issue-4", "gone", ".flow/goals/issue-4.goal.yaml")
