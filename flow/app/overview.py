@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
-from flow.core.goal.model import BY_JUDGE
+from flow.core.goal.model import BY_JUDGE, is_of_branch
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, cast
@@ -29,7 +29,7 @@ def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary
 
     Where none is under way it is the one that ended last, or what was drafted after that.
     """
-    here = [g for g in goals if branch is None or g.branch == branch]
+    here = [g for g in goals if is_of_branch(g.branch, branch)]
     meant = begun_or_drafted(here)
     active = [g for g in meant if g.status == "active"]
     candidates = active or meant or [g for g in here if g.status in TERMINAL]
@@ -62,7 +62,7 @@ def choose_open(
 
     Where none is, the goal that :func:`choose_goal` shows, so that the command can say why not.
     """
-    fitting = [g for g in goals if branch in (None, g.branch) and g.status in states]
+    fitting = [g for g in goals if is_of_branch(g.branch, branch) and g.status in states]
     if len(fitting) > 1:
         raise _several(fitting, branch)
     return fitting[0] if fitting else choose_goal(goals, branch)

@@ -11,7 +11,7 @@ from flow.app.evaluation.current_files import CurrentFiles
 from flow.app.evaluation.values import Request
 from flow.core.evidence.freshness import Freshness
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
-from flow.core.goal.model import Goal, goal_from_document
+from flow.core.goal.model import NO_BRANCH, Goal, goal_from_document
 from flow.core.stop.past import PastTurn
 from flow.errors import InputError, StateError
 from tests.app.fakes import BASE, NOW, Reading, World, changed, criterion, evaluate, goal_document
@@ -41,6 +41,7 @@ def goal(id: str, status: str, branch: str = "main", created: str = NOW) -> Goal
         ([goal("a", "achieved"), goal("b", "blocked")], "main", "b"),
         ([goal("a", "draft", created="2027-01-01T00:00:00Z"), goal("b", "cancelled")], "main", "a"),
         ([goal("a", "active"), goal("b", "cancelled", "other")], None, "a"),
+        ([goal("a", "active", NO_BRANCH), goal("b", "active", "other")], "main", "a"),
         (
             [
                 goal("a", "achieved", created="2026-01-02T00:00:00Z"),

@@ -28,7 +28,7 @@ from flow.core.boundary.by_products import (
 from flow.core.boundary.changes import entry_digest
 from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.evidence.model import Subject
-from flow.core.goal.model import MOST_TURNS, NO_BRANCH, Goal
+from flow.core.goal.model import MOST_TURNS, Goal, is_of_branch
 from flow.core.text import display
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import at_key, in_file
@@ -123,7 +123,7 @@ def _with_leftovers(
 
 def refuse_other_branch(goal: Goal, branch: str | None) -> None:
     """Raise :class:`StateError` if another branch than the goal's is checked out."""
-    if branch is not None and goal.branch not in (branch, NO_BRANCH):
+    if branch is not None and not is_of_branch(goal.branch, branch):
         raise at_key("scope.branch", goal.branch).wrong_state(
             f"goal {goal.id} belongs to branch {display.visible(goal.branch)}, "
             f"and {display.visible(branch)} is checked out",

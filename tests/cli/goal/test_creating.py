@@ -253,6 +253,19 @@ def _linked(repo: GitRepo) -> GitRepo:
     return GitRepo(top)
 
 
+def test_a_goal_made_without_a_branch_is_that_of_any(repo: GitRepo) -> None:
+    """A command without an id finds the goal that the hook keeps an agent working on."""
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    branch = repo.git("branch", "--show-current").strip()
+    repo.git("switch", "--detach")
+    create(repo)
+    repo.git("switch", branch)
+    for words in (["status"], ["inspect"], ["pause"], ["resume"]):
+        done = flow(repo, "goal", *words, "--json")
+        assert (done.status, done.json.get("goal_id")) == (0, "greet"), done
+    assert flow(repo, "goal", "evaluate", "--json").json["goal_id"] == "greet"
+
+
 def test_a_rule_that_takes_runs_back_is_not_enough(repo: GitRepo) -> None:
     ignoring = {".gitignore": ".flow/*\n!.flow/runs/\n!.flow/goals/\n"}
     repo.commit("start", **{"src/greet.txt": "give me that\n", **ignoring})
