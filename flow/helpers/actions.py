@@ -7,7 +7,7 @@ import os
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import at_key
-from flow.helpers.words import answer, need, report_error, say, wrong
+from flow.helpers.words import answer, answer_path, need, report_error, say, wrong
 from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
@@ -161,8 +161,10 @@ def active_goal(options: Options, name: str) -> int:
             "outcome": whole.outcome,
         }
         answer(json.dumps(document, indent=2))
+    elif what == "--path":
+        answer_path(path)
     else:
-        answer({"--path": path, "--id": goal.id, "--status": goal.status}[what])
+        answer({"--id": goal.id, "--status": goal.status}[what])
     return DONE
 
 

@@ -99,6 +99,16 @@ def answer(text: str) -> None:
     write(sys.stdout, "\n".join(visible(line) for line in text.split("\n")))
 
 
+def answer_path(path: str) -> None:
+    """A path on standard output: byte by byte for a program, made visible at a terminal."""
+    stream = sys.stdout
+    if stream is None or stream.isatty() or not hasattr(stream, "reconfigure"):
+        answer(path)
+        return
+    stream.reconfigure(encoding=sys.getfilesystemencoding(), errors="surrogateescape")
+    write(stream, path)
+
+
 def visible(line: str) -> str:
     """One line without control characters."""
     if line.isascii() and line.isprintable():

@@ -582,6 +582,17 @@ def test_the_active_goal(work: GitRepo) -> None:
     assert (found["id"], found["path"], found["status"]) == ("greet", path, "active")
 
 
+def test_the_path_is_told_to_a_program_byte_by_byte(repo: GitRepo) -> None:
+    """A folder with a tab, or a name that reads from the right, is found by what is printed."""
+    top = repo.path.with_name("a\tb\u200fc")
+    repo.path.rename(top)
+    work = scene.create(scene.start(GitRepo(top)))
+    told = started(work, "flow-active-goal").stdout
+    assert told == f"{top}/.flow/goals/greet.goal.yaml\n"
+    page = top.with_name("p\u200f\t.html")
+    assert scene.flow(work, "report", "greet", "--output", str(page)).stdout == f"{page}\n"
+
+
 def test_no_active_goal_is_1(work: GitRepo) -> None:
     assert quiet(call(work, "flow-active-goal", "--branch", "other")).status == 1
     scene.flow(work, "goal", "pause", "greet")
