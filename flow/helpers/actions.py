@@ -7,7 +7,7 @@ import os
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import at_key
-from flow.helpers.words import answer, answer_path, need, report_error, say, wrong
+from flow.helpers.words import answer, answer_path, in_json, need, report_error, say, wrong
 from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
@@ -153,7 +153,7 @@ def active_goal(options: Options, name: str) -> int:
         whole = context.load(goal.id).goal
         document = {
             "id": goal.id,
-            "path": path,
+            "path": in_json(path),
             "status": whole.status,
             "branch": whole.branch,
             "run_id": whole.run_id,

@@ -109,6 +109,15 @@ def answer_path(path: str) -> None:
     write(stream, path)
 
 
+def in_json(path: str) -> str:
+    """A path that every JSON reader takes: bytes that are no UTF-8 are made visible."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return visible(path)
+    return path
+
+
 def visible(line: str) -> str:
     """One line without control characters."""
     if line.isascii() and line.isprintable():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -591,6 +592,15 @@ def test_the_path_is_told_to_a_program_byte_by_byte(repo: GitRepo) -> None:
     assert told == f"{top}/.flow/goals/greet.goal.yaml\n"
     page = top.with_name("p\u200f\t.html")
     assert scene.flow(work, "report", "greet", "--output", str(page)).stdout == f"{page}\n"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 there")
+def test_a_folder_that_is_not_utf8_is_no_half_a_character_in_json(repo: GitRepo) -> None:
+    top = repo.path.with_name(os.fsdecode(b"caf\xe9"))
+    repo.path.rename(top)
+    work = scene.create(scene.start(GitRepo(top)))
+    done = call(work, "flow-active-goal", "--json")
+    assert done.json["path"].endswith("/caf\\xe9/.flow/goals/greet.goal.yaml"), done
 
 
 def test_no_active_goal_is_1(work: GitRepo) -> None:
