@@ -222,19 +222,14 @@ class Context:
             return None
 
     def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
-        """The run's baseline as Flow recorded it for this goal; None if there is none.
-
-        It is in the checkout, where an agent that works on the goal could write a better one, and
-        so is the goal's file, which could name the run of a goal that began with other files.
-        """
-        baseline, digest = self.records.baseline_read(run_id)
-        if goal_id not in (None, self.records.baseline_owner(run_id)):
-            return None
+        """The baseline Flow recorded for this goal: an agent could write one, or name another's."""
+        file = self.records.baseline_file(run_id)
+        own = file.baseline is not None and goal_id in (None, file.goal_id)
         try:
-            vouched = baseline is not None and self.heads.vouches(run_id, layout.BASELINE, digest)
+            vouched = own and self.heads.vouches(run_id, layout.BASELINE, file.digest)
         except FlowError:  # no state folder, or none that can be used
             return None
-        return baseline if vouched else None
+        return file.baseline if vouched else None
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Write the baseline of a run."""

@@ -114,7 +114,6 @@ def _events(scene: Scene, data: bytes) -> None:
 def _baseline(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/baseline.json", data)
     files = reader.FileRecords(RunRecord(scene.top))
-    files.baseline_owner(RUN)
     found = files.baseline(RUN)
     if found is not None:
         document = json.loads(data)

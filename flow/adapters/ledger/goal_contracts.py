@@ -130,7 +130,7 @@ class GoalContracts(GoalChange):
     def _baseline_bytes(self, goal_id: str, run_id: str, baseline: Baseline) -> bytes:
         """The text of ``baseline.json``, if this goal may write it."""
         rel = layout.baseline_file(run_id)
-        owner = self._records.baseline_owner(run_id)
+        owner = self._records.baseline_file(run_id).goal_id
         if owner is not None and owner != goal_id:
             raise in_file(rel, "scope.run_id", run_id).refused(
                 f"run {run_id} belongs to goal {owner}",

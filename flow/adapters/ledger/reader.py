@@ -19,7 +19,7 @@ from flow.errors import ContractError, FlowError, StorageError, in_file
 from flow.startup.contexts import contextmanager
 from flow.startup.json import items_of, object_of
 from flow.startup.sha import sha256
-from flow.startup.typing import TYPE_CHECKING, Any, Literal
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,6 +56,17 @@ _sidecars: dict[tuple[str, str], Evidence] = {}
 """Sidecars this process has parsed, likewise."""
 
 
+class BaselineFile(NamedTuple):
+    """``baseline.json`` of a run, as it was read."""
+
+    baseline: Baseline | None
+    """None if the file is missing or unreadable."""
+    goal_id: str | None
+    """The goal that it names, if any."""
+    digest: str
+    """SHA-256 of its bytes."""
+
+
 class FileRecords:
     """The ledger of the checkout that ``record`` vouches for.
 
@@ -74,8 +85,8 @@ class FileRecords:
         """The last requested run, and the state of each sidecar from its events."""
         self._dropped: tuple[str, NewestLines] | None = None
         """The last requested run, and the dropped outputs from its ledger."""
-        self._baselines: dict[str, Baseline | None] = {}
-        """The last one that was read, by its digest: a stop reads the same one often."""
+        self._baseline = BaselineFile(None, None, "")
+        """The last one that was read: a stop reads the same one often."""
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """The goal, its contract's digest and the reader's warnings.
@@ -323,31 +334,22 @@ class FileRecords:
 
     def proposal_for(self, run_id: str) -> str | None:
         """The goal that ``proposal.json`` names, also in a forged one; None if it names none."""
-        return self._goal_named(layout.proposal_file(ids.run_id(run_id)))
+        return _goal_named(self._json_object(layout.proposal_file(ids.run_id(run_id))))
 
     def baseline(self, run_id: str) -> Baseline | None:
         """The baseline recorded at activation; None if it is missing or unreadable."""
-        return self.baseline_read(run_id)[0]
+        return self.baseline_file(run_id).baseline
 
-    def baseline_read(self, run_id: str) -> tuple[Baseline | None, str]:
-        """:meth:`baseline`, and the SHA-256 of the very bytes that it was read from."""
+    def baseline_file(self, run_id: str) -> BaselineFile:
+        """``baseline.json`` of the run."""
         rel = layout.baseline_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel, limit=layout.BASELINE_LIMIT)
         digest = sha256(data or b"").hexdigest()
-        if digest not in self._baselines:
+        if self._baseline.digest != digest:
             document = lenient_json.mapping(data)
-            self._baselines.clear()
-            self._baselines[digest] = baseline_from_document(document) if document else None
-        return self._baselines[digest], digest
-
-    def baseline_owner(self, run_id: str) -> str | None:
-        """The goal that ``baseline.json`` of the run names; None if it names none."""
-        return self._goal_named(layout.baseline_file(ids.run_id(run_id)), layout.BASELINE_LIMIT)
-
-    def _goal_named(self, rel: str, limit: int = files.READ_LIMIT) -> str | None:
-        document = self._json_object(rel, limit)
-        goal_id = document.get("goal_id") if document is not None else None
-        return goal_id if isinstance(goal_id, str) else None
+            baseline = baseline_from_document(document) if document else None
+            self._baseline = BaselineFile(baseline, _goal_named(document), digest)
+        return self._baseline
 
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
         """A sidecar and its file's SHA-256; raises :class:`FlowError` if it is unusable."""
@@ -406,6 +408,11 @@ class FileRecords:
 
     def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
         return lenient_json.mapping(files.read_optional(self._root, rel, limit=limit))
+
+
+def _goal_named(document: Mapping[str, Any] | None) -> str | None:
+    goal_id = document.get("goal_id") if document is not None else None
+    return goal_id if isinstance(goal_id, str) else None
 
 
 def remember_sidecar(rel: str, digest: str, evidence: Evidence) -> None:

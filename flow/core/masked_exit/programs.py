@@ -39,8 +39,10 @@ SEARCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag"))
 READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
 """Programs that end with 0 if they read files that the command itself has just written."""
 LOOKS = CANNOT_FAIL | READERS | {
-    "cd", "chmod", "chown", "cp", "date", "df", "dirs", "du", "file", "gzip", "kill", "ln", "ls",
-    "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
+    "base64", "basename", "cd", "chmod", "chown", "cp", "date", "dd", "df", "dirname", "dirs", "du",
+    "expr", "file", "gzip", "hexdump", "kill", "ln", "ls", "mkdir", "mktemp", "mv", "nproc", "od",
+    "pkill", "popd", "printenv", "ps", "pwd", "rm", "sed", "seq", "shuf", "stat", "touch", "uname",
+    "xxd", "yes",
 }  # fmt: skip
 """Programs that show, move or remove something; their failure does not matter."""
 _EXIT_ZERO = {

@@ -51,6 +51,8 @@ cargo fmt --check && cargo clippy -- -D warnings && cargo test
 cargo build --release && ./target/release/app --version
 make
 make -C lib test
+for i in 1 2 3; do dd if=/dev/zero bs=1k count=$i; done
+for i in 1 2 3; do head -c 100 /dev/urandom | base64; done
 make test || exit 1
 make lint test
 cmake --build build && ctest --test-dir build --output-on-failure

@@ -344,7 +344,7 @@ def test_a_proposal_that_cannot_be_read_is_none(root, reader, data):
 
 def test_a_baseline_is_read_back_as_written(root, reader):
     assert reader.baseline(RUN) == scene.BASELINE
-    assert reader.baseline_owner(RUN) == GOAL
+    assert reader.baseline_file(RUN).goal_id == GOAL
     changed = scene.BASELINE._replace(by_products={"x": "100644:1"}, denied=("a", "b"))
     scene.ledger(root).write_baseline(GOAL, RUN, changed)
     assert reader.baseline(RUN) == changed
