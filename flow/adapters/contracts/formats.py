@@ -24,9 +24,9 @@ def parse_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Any:
     ``what`` is the file's name in messages. Raises :class:`ContractError` naming every fault, for
     any bytes.
     """
-    from flow.adapters.contracts.strict_yaml import read_yaml
+    from flow.adapters.contracts.strict_yaml import read_yaml, with_whole_characters
 
-    reading = read_yaml(data, file=file, what=what)
+    reading = read_yaml(with_whole_characters(data), file=file, what=what)
     if reading.faults:
         raise ContractError(reading.faults)
     return reading.document

@@ -22,7 +22,7 @@ from flow.adapters.contracts.text import (
 )
 from flow.core.text.display import is_utf8
 from flow.errors import ContractError, Fault, in_file
-from flow.startup import re
+from flow.startup import json, re
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -52,6 +52,10 @@ _WORDS: dict[str, bool | None] = {
     "False": False,
     "FALSE": False,
 }
+
+
+_ESCAPE = rb"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|.)"
+"""An escape in JSON; both groups of a pair of surrogates, of any other one none."""
 
 
 class ParsedYaml(NamedTuple):
@@ -139,6 +143,33 @@ def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str
     if faults:
         raise ContractError(faults)
     return text
+
+
+def with_whole_characters(data: bytes) -> bytes:
+    r"""JSON with each escaped pair of surrogates as the character that it means; else ``data``.
+
+    JSON, which is YAML, has no other escape for an emoji than ``\ud83d\ude00``, and many programs
+    write no character beyond ASCII. PyYAML reads no half of a character.
+    """
+    if data.lstrip()[:1] != b"{" or not re.search(rb"\\u[dD]", data):
+        return data
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return data
+    return re.sub(_ESCAPE, _whole_character, data)
+
+
+def goal_text(text: str) -> str:
+    """The text of a goal that is handed in, as its file can hold it."""
+    return with_whole_characters(text.encode("utf-8")).decode("utf-8")
+
+
+def _whole_character(escape: re.Match[bytes]) -> bytes:
+    if escape[1] is None:
+        return escape[0]
+    high, low = int(escape[1], 16) & 0x3FF, int(escape[2], 16) & 0x3FF
+    return chr(0x10000 + (high << 10) + low).encode("utf-8")
 
 
 def new_parser(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from flow.adapters.contracts.strict_yaml import goal_text
 from flow.adapters.fs import inputs
 from flow.adapters.process.editor import edited_by_hand, editor_of
 from flow.adapters.setup.completed import with_requested
@@ -107,7 +108,8 @@ def _plan(
     """All the changes together; None if a person left an empty file."""
     amending, told = Amending(context), tuple[str, ...]()
     if args.file is not None:
-        text, name = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT), args.file
+        given = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT)
+        text, name = goal_text(given), args.file
         text, told = amending.completed(goal_id, text, name)
         text = with_schema_line(text)
     else:

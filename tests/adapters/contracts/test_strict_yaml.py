@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import product
 from typing import Any
@@ -167,6 +168,52 @@ def test_what_is_not_plain_is_refused_with_its_place(
     messages = refused(text)
     assert any(words in message for message in messages), messages
     assert any(message.startswith(f"{FILE}: {key}") for message in messages), messages
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f600",
+        "a\U00010000\U0010ffffb",
+        "\\\U0001f600",
+        "\\ud83d\\ude00",
+        "\ufffd",
+        '"',
+        "\\u",
+    ],
+)
+def test_json_as_many_programs_write_it_is_read(parser: str, text: str) -> None:
+    """They escape all beyond ASCII, and an emoji as two halves."""
+    document = {text: [text, {"a": text}]}
+    for indent in (None, 1):
+        data = json.dumps(document, indent=indent).encode()
+        assert formats.parse_yaml(data, file=FILE) == document
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "\\ud83d"}',
+        '{"a": "\\ude00\\ud83d"}',
+        '{"a": "\\ud83d\\u0041"}',
+        '{"a": "\\ud83d \\ude00"}',
+        '{a: "\\ud83d\\ude00"}',
+        'a: "\\ud83d\\ude00"',
+        '{"a": "\\ud83d\\ude00", "a": 1}',
+        '{"a": "\\ud83d\\ude00", "b": NaN01, "c": 1e999}',
+    ],
+)
+def test_half_a_character_in_json_and_its_other_faults_are_refused(parser: str, text: str) -> None:
+    assert refused(text)
+
+
+def test_the_case_of_an_escape_does_not_matter(parser: str) -> None:
+    assert read('{"a": "\\uD83D\\uDe00"}') == {"a": "\U0001f600"}
+
+
+def test_a_text_that_only_looks_like_an_escape_stays(parser: str) -> None:
+    text = "{'a': '\\ud83d\\ude00'}"
+    assert read(text) == {"a": "\\ud83d\\ude00"}
 
 
 @pytest.mark.parametrize("text", ['a: "\\ud800"\n', 'a: "\\uDFFF\\uD800"\n', '"\\udc00": 1\n'])

@@ -311,3 +311,20 @@ def test_a_contract_copied_from_a_goal_that_was_never_read_is_not_trusted(work: 
     assert flow(work, "trust", "record", "greet", "--yes").status == 0
     assert flow(work, "goal", "create", "third", "--from", "greet").status == 0
     assert flow(work, "trust", "check", "third").status == 0
+
+
+def test_a_goal_in_json_may_have_an_emoji_that_was_escaped(repo: GitRepo) -> None:
+    work = start(repo)
+    document = yaml.safe_load(LEAST)
+    document["objective"]["outcome"] = "polite \U0001f600"
+    work.write("../goal.json", json.dumps(document, indent=2))
+    done = flow(work, "goal", "create", "--file", "../goal.json")
+    assert done.status == 0, done
+    meet(work)
+    assert flow(work, "goal", "evaluate", "greet").status == 4  # AC1 waits for a person
+    assert flow(work, "goal", "status", "--json").json["outcome"] == "polite \U0001f600"
+    document["objective"]["outcome"] = "polite \U0001f44d"
+    work.write("../goal.json", json.dumps(document))
+    done = flow(work, "goal", "amend", "greet", "--file", "../goal.json", "--yes")
+    assert done.status == 0, done
+    assert flow(work, "goal", "status", "--json").json["outcome"] == "polite \U0001f44d"
