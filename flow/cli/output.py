@@ -52,14 +52,6 @@ class Output:
         else:
             self._write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
-    def path(self, document: Any, path: str) -> None:
-        """The path of a written file: byte by byte for a program, made visible at a terminal."""
-        as_it_is = not (self.json or is_terminal(sys.stdout))
-        if as_it_is and isinstance(sys.stdout, TextIOWrapper):
-            encoding = sys.getfilesystemencoding()
-            sys.stdout.reconfigure(encoding=encoding, errors="surrogateescape")
-        self.result(document, [path if as_it_is else visible(path)])
-
     def line(self, document: Any, line: str) -> None:
         """One of many answers: the document on one line with ``--json``, the line otherwise."""
         self._write(sys.stdout, (_json_text(document, None) if self.json else line) + "\n")

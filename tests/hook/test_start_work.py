@@ -65,7 +65,16 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
     modules = loaded_by_a_stop(repo)
     assert "flow.app.stop.turn" in modules
     rare = {"yaml", "flow.adapters.contracts.strict_yaml", "flow.adapters.contracts.edit"}
-    rare |= {"fnmatch", "signal", "filelock", "transitions", "git", "jsonschema", "subprocess"}
+    rare |= {
+        "flow.adapters.git.blobs",
+        "fnmatch",
+        "signal",
+        "filelock",
+        "transitions",
+        "git",
+        "jsonschema",
+        "subprocess",
+    }
     rare |= {
         "flow.core.evidence.proof",
         "flow.core.evidence.protected_files",

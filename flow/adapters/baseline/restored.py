@@ -54,13 +54,14 @@ def restore(
 def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
     """The ignore files of the commit's tree, by path."""
     listing = git(repo, "ls-tree", "-r", "-z", "--full-tree", *trees_of(repo, commit))
-    rules: dict[str, str] = {}
+    names: dict[str, str] = {}
     for row in listing.split(b"\0"):
         entry, _, path = row.partition(b"\t")
         mode, _, rest = entry.partition(b" ")
         if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
             digest = rest.rpartition(b" ")[2].decode("ascii")
-            blob = genuine(repo, (digest,))[digest]
-            name = path.decode("utf-8", "surrogateescape")
-            rules[name] = blob.decode("utf-8", "surrogateescape")
-    return rules
+            names[path.decode("utf-8", "surrogateescape")] = digest
+    texts = genuine(repo, names.values())
+    return {
+        name: texts[digest].decode("utf-8", "surrogateescape") for name, digest in names.items()
+    }

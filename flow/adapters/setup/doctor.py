@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -158,8 +159,6 @@ def requirements() -> list[tuple[str, str]]:
     try:
         wanted = metadata.requires("flow-goal") or []
     except metadata.PackageNotFoundError:
-        import tomllib
-
         try:
             with open(os.path.join(root, "pyproject.toml"), "rb") as file:
                 wanted = tomllib.load(file)["project"]["dependencies"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flow.adapters.git import repository
-from flow.adapters.git.blobs import genuine, trees_of
 from flow.adapters.git.run import git, usable
 from flow.adapters.worktree.cache import Table
 from flow.core.boundary.by_products import tree_digest
@@ -14,7 +13,7 @@ from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline, Changes
@@ -34,10 +33,28 @@ def listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it, each folder as its id says."""
     if base in repository.EMPTY_TREES.values():
         return Table.of_listing(base, ())
-    (root,) = trees_of(repo, base)
-    output = git(repo, "ls-tree", "-r", "-t", "-z", "--full-tree", root)
-    genuine(repo, (root, *_listed_folders(output)))
-    return Table.of_listing(base, _listed(output, prefix))
+    words = ("ls-tree", "-r", "-t", "-z", "--full-tree")
+    return Table.of_listing(
+        base, _listed(_checked_output(repo, words, (base,), _listed_folders), prefix)
+    )
+
+
+def _checked_output(
+    repo: Repo,
+    words: Sequence[str],
+    commits: Sequence[str],
+    folders: Callable[[bytes], Iterable[str]],
+) -> bytes:
+    """Output of a git command about the commits' trees; ``folders`` takes the ids in it of folders.
+
+    Raises :class:`GitError` if the content of one is not what its id says.
+    """
+    from flow.adapters.git.blobs import genuine, trees_of
+
+    roots = trees_of(repo, *commits)
+    output = git(repo, *words, *roots)
+    genuine(repo, (*roots, *folders(output)))
+    return output
 
 
 def _listed_folders(output: bytes) -> Iterator[str]:
@@ -67,11 +84,8 @@ def against_tree(
     other = head or repository.EMPTY_TREES[len(base)]
     if other == base:
         return {}
-    roots = trees_of(repo, base, other)
-    output = git(
-        repo, "diff-tree", "-r", "-t", *_RAW, "--ignore-submodules=dirty", "--no-relative", *roots
-    )
-    genuine(repo, (*roots, *_differing_folders(output)))
+    words = ("diff-tree", "-r", "-t", *_RAW, "--ignore-submodules=dirty", "--no-relative")
+    output = _checked_output(repo, words, (base, other), _differing_folders)
     return {path: entry for path, entry, _ in _raw_entries(output) if _counted(path, prefix)}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flow.app.evaluation.values import RecordedBaseline
-from flow.app.ports import SettingsPort
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -14,13 +13,14 @@ if TYPE_CHECKING:
     from flow.core.boundary.changes import Baseline
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
 
 
 class BaselinePort(Protocol):
     """Source of baselines."""
 
-    def pinned(self, run_id: str, goal_id: str) -> Baseline | None:
-        """The run's baseline as Flow recorded it for this goal; None if there is none."""
+    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
+        """The run's baseline as Flow left it, for ``goal_id`` if given; None if there is none."""
 
     def restored(self, goal: Goal) -> Baseline:
         """The baseline from the pinned commit alone: a fresh clone has the goal, not the run."""
@@ -33,8 +33,12 @@ class StoredBaselinePort(BaselinePort, Protocol):
         """Write the baseline of a run."""
 
 
-class PinningPort(StoredBaselinePort, SettingsPort, Protocol):
+class PinningPort(StoredBaselinePort, Protocol):
     """Source and store of baselines, and the settings that are pinned with one."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
 
 
 def recorded_baseline(port: BaselinePort, goal: Goal, run_id: str) -> RecordedBaseline:

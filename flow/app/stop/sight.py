@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from flow.app.open_goals import CheckoutGoals, closed_on_record
-from flow.app.ports import GoalPort
 from flow.app.stop.tools import Sight
-from flow.app.transitions.remembered import BranchPort
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.core.stop import lost_goals
 from flow.core.stop.lost_goals import NEXT_SESSION, Loss, OpenGoal, OpenGoals, SessionNotes
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from flow.app.ports import GoalNotes
+    from flow.app.transitions.remembered import RememberedGoals
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.stop.pause import Pause
@@ -42,7 +41,7 @@ class CheckoutMemory(Protocol):
         """A stop has told these closings."""
 
 
-class SightPort(GoalPort, BranchPort, Protocol):
+class SightPort(Protocol):
     """Interface of a stop to the checkout."""
 
     @property
@@ -57,14 +56,24 @@ class SightPort(GoalPort, BranchPort, Protocol):
     def checkout_notes(self) -> CheckoutMemory:
         """The memory in the state folder; raises :class:`FlowError` if that is unusable."""
 
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
     def read_here(self) -> CheckoutGoals:
         """The goals; those that are open on the branch whole."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`FlowError` if it cannot be read."""
 
     def pending(self) -> Sequence[str]:
         """The files of changes that were decided and not carried out."""
 
     def finish(self, goal_id: str) -> None:
         """Carry out what was decided about a goal."""
+
+    @property
+    def remembered(self) -> RememberedGoals:
+        """The goals as the user's state folder remembers them."""
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""

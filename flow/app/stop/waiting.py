@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.app.ports import GoalPort
 from flow.core.stop.pause import ARRIVED, WAITS
 from flow.core.text import display
 from flow.errors import at_key
@@ -15,12 +14,15 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-class WaitPort(GoalPort, Protocol):
+class WaitPort(Protocol):
     """Interface of waiting to the checkout."""
 
     @property
     def waits(self) -> GoalNotes:
         """For what each goal waits."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` if there is none."""
 
     def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
         """Write a non-terminal status."""

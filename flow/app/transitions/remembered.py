@@ -5,7 +5,6 @@ Remembering never stops a command: without a state folder nothing is remembered.
 
 from __future__ import annotations
 
-from flow.app.ports import SpeakerPort
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.pause import PAUSED_STATUS, Pause, pause_of
 from flow.errors import FlowError
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.model import Goal
     from flow.core.stop.lost_goals import OpenGoal, OpenGoals
+    from flow.core.tool_calls.speaker import Speaker
 
 
 class GoalMemory(Protocol):
@@ -39,12 +39,16 @@ class GoalMemory(Protocol):
         """A goal was closed, which the next stop tells."""
 
 
-class RememberingPort(SpeakerPort, Protocol):
+class RememberingPort(Protocol):
     """Interface of remembering goals to the checkout."""
 
     @property
     def checkout_notes(self) -> GoalMemory:
         """The notes; :class:`FlowError` without a state folder that can be used."""
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
 
     def newest_change(self, goal_id: str, run_id: str) -> Mapping[str, Any] | None:
         """The newest event of the run that changed the goal's status."""

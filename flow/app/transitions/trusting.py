@@ -59,6 +59,6 @@ def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
             port.amend_by_hand(loaded, how)
             return
         began = goal.base_commit is not None and goal.run_id is not None
-        if began and port.pinned(goal.run_id or "", goal.id) is None:
+        if began and port.pinned(goal.run_id or "") is None:
             port.write_baseline(goal.id, goal.run_id or "", port.restored(goal))
     port.trust(loaded, how)

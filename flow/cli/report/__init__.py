@@ -14,6 +14,7 @@ from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.cli.verdict_screen import recorded_outputs
 from flow.cli.written import off_limits, refuse_foreign, refuse_own, write_out
 from flow.core.layout import goal_file
+from flow.core.text import display
 from flow.errors import at_key
 from flow.render.page.frame import is_page
 from flow.render.page.goal import goal_page
@@ -79,7 +80,7 @@ def _run_report(args: argparse.Namespace, out: Output) -> int:
         refuse_foreign(path, is_page)
     write_out(path, text, "page", off_limits=limits)
     document = {**goal_record.report(goals, goal_id), "output": path} if out.json else {}
-    out.path(document, path)
+    out.result(document, [display.visible(path)])
     if args.open:
         _open(path, out)
     return 0
@@ -99,7 +100,7 @@ def _run_all(args: argparse.Namespace, out: Output) -> int:
     if not args.all:
         _refuse_choosing(args)
     pages = write_all(args.output, args.bundle, query(args) if args.all else None)
-    out.path(pages.to_document(), pages.path)
+    out.result(pages.to_document(), [display.visible(pages.path)])
     if not out.json:
         for error in pages.unreadable:
             out.say(f"flow: {error}")

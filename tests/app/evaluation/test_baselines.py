@@ -29,7 +29,7 @@ class Port:
         settings = loaded.settings._replace(execute_verification_commands=all_trusted)
         self.settings = loaded._replace(settings=settings)
 
-    def pinned(self, run_id: str, goal_id: str) -> Baseline | None:
+    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
         return self._pinned.get(run_id)
 
     def restored(self, goal: Goal) -> Baseline:

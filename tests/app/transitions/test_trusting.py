@@ -27,7 +27,7 @@ class Port:
     def trusted_digest(self, goal_id: str) -> str | None:
         return self.trusted if goal_id == "issue-4" else None
 
-    def pinned(self, run_id: str, goal_id: str) -> Baseline | None:
+    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
         return RESTORED if self.has_pinned and run_id == "run-1" else None
 
     def restored(self, goal: Goal) -> Baseline:
