@@ -328,6 +328,9 @@ class Records(Protocol):
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None if it has no entry."""
 
+    def is_damaged(self, run_id: str) -> bool:
+        """Whether something of the run that was looked up so far is gone or was altered."""
+
     def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
         """The goal's newest turn on record; None if the run has none of it."""
 

@@ -116,6 +116,7 @@ class World:
         self.warnings: tuple[str, ...] = ()
         self.unreadable: tuple[str, ...] = ()
         self.altered: set[str] = set()
+        self.damaged: set[str] = set()
         self.recorded_turn: RecordedTurn | None = None
         self.taken_out: set[str] = set()
         self.journal: list[Artifact] = []
@@ -182,6 +183,10 @@ class World:
     def ledger_head(self, run_id: str) -> str | None:
         count = len(self.evidence)
         return f"{count}:{count:064x}" if count else None
+
+    def is_damaged(self, run_id: str) -> bool:
+        self._known(self.document["metadata"]["id"], run_id)
+        return run_id in self.damaged
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
         self._known(self.document["metadata"]["id"], run_id)

@@ -20,6 +20,7 @@ from tests.support import ROOT, GitRepo, scene
 from tests.support.stops import event, events, loop, settings, stop, stopped, verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 Capture = pytest.CaptureFixture[str]
@@ -58,6 +59,48 @@ def test_it_goes_on_until_the_commands_pass_then_a_person_confirms(
     assert done.status == 0, done.stderr
     assert scene.status(looping) == "achieved"
     assert [e["answer"] for e in events(looping)] == ["continue", "let_go"]
+
+
+def no_sidecar(run: Path) -> None:
+    for path in (run / "evidence").iterdir():
+        path.unlink()
+
+
+def no_output(run: Path) -> None:
+    for path in (run / "evidence").glob("*.txt"):
+        path.unlink()
+
+
+def altered_sidecar(run: Path) -> None:
+    (path,) = (run / "evidence").glob("*.yaml")
+    path.write_text(path.read_text().replace("outcome: failed", "outcome: inconclusive"))
+
+
+def no_ledger(run: Path) -> None:
+    (run / "ledger.jsonl").unlink()
+
+
+@pytest.mark.parametrize("damage", [no_sidecar, no_output, altered_sidecar, no_ledger])
+def test_a_failure_that_was_taken_out_of_the_record_is_not_forgotten_at_a_stop(
+    damage: Callable[[Path], None], repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    """On the same files one pass would do then, and "all proved" could never be confirmed."""
+    there = repo.path.parent / "there"
+    scene.create(scene.start(repo), criterion=f"AC1: it is there :: test -e {there}")
+    settings(home, stopHookEnforcement="evaluator-loop")
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
+    there.touch()
+    damage(scene.run_dir(repo))
+
+    answer = stop(repo, capfd)
+
+    assert answer["decision"] == "approve"
+    assert "needs a person: the record of run" in answer["reason"]
+    assert "all proved" not in answer["systemMessage"]
+    found = verdict(repo)
+    assert (found["verdict"], found["do"]) == ("needs_human_review", "person_looks")
+    assert found["proposed_transition"] is None
+    assert found["next_step_hint"].endswith("flow goal evaluate greet --run-id NEW")
 
 
 def test_the_fourth_equal_stop_is_stuck(looping: GitRepo, capfd: Capture) -> None:

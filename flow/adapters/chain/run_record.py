@@ -62,6 +62,8 @@ class RunRecord:
         self.troubles: dict[str, None] = {}
         self.read_error: FlowError | None = None
         """The disk's error, here or for a sidecar: then it is unknown which evidence counts."""
+        self.damaged: set[str] = set()
+        """Runs in which a recorded entry or file was looked up, and was missing or altered."""
         self._heads = heads
         self._on_first = on_first if on_first is not None and not _has_runs(root) else None
         self._measured: set[str] = set()
@@ -214,8 +216,7 @@ class RunRecord:
             return None
         chain = self._chain(run_id, pinned)
         entry = chain.find(kind, evidence_id)
-        if chain.parted:
-            self.troubles[f"the record of run {run_id} is not as Flow left it: {BEFORE}"] = None
+        self._note_parted(run_id, chain)
         return entry if entry is not None and not pinned.outside(entry.seq) else None
 
     def evidence_ids(self, run_id: str, prefix: str) -> Iterator[str]:
@@ -228,10 +229,17 @@ class RunRecord:
         pinned = self._pinned(run_id)
         if pinned is None or pinned.ledger is None:
             return
-        for name, seq in self._chain(run_id, pinned).ids(prefix):
+        chain = self._chain(run_id, pinned)
+        for name, seq in chain.ids(prefix):
             if name not in yielded and not pinned.outside(seq):
                 yielded[name] = None
                 yield name
+        self._note_parted(run_id, chain)
+
+    def _note_parted(self, run_id: str, chain: ledger_file.AnchoredChain) -> None:
+        if chain.parted:
+            self.troubles[f"the record of run {run_id} is not as Flow left it: {BEFORE}"] = None
+            self.damaged.add(run_id)
 
     def file(self, run_id: str, name: str, digest: str) -> bool:
         """Whether Flow left a small file of the run with this SHA-256."""

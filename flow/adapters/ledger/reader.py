@@ -187,12 +187,17 @@ class FileRecords:
         except FlowError as error:
             if isinstance(error, StorageError) and error.code != "not_found":
                 self._record.read_error = self._record.read_error or error
+            elif self._record.entry(run_id, evidence_id) is not None:
+                self._record.damaged.add(run_id)
             return None
         entry = self._record.entry(run_id, evidence_id)
-        if entry is None or entry.by not in BY_FLOW or entry.sidecar_sha256 != digest:
+        if entry is None or entry.by not in BY_FLOW:
             return None
         output = evidence.document["evidence"].get("output_sha256")
-        if entry.output_sha256 != output or self._is_discounted(run_id, evidence_id):
+        if entry.sidecar_sha256 != digest or entry.output_sha256 != output:
+            self._record.damaged.add(run_id)
+            return None
+        if self._is_discounted(run_id, evidence_id):
             return None
         if was_dropped:
             dropped = self._record.entry(run_id, evidence_id, DROPPED)
@@ -257,6 +262,13 @@ class FileRecords:
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None if it has no entry."""
         return self._record.head(ids.run_id(run_id))
+
+    def is_damaged(self, run_id: str) -> bool:
+        """Whether something of the run that was looked up so far is gone or was altered.
+
+        Looks nothing up itself, so False does not mean that the record is intact.
+        """
+        return run_id in self._record.damaged
 
     def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
         """The goal's newest turn on record; None if the run has none of it."""

@@ -171,9 +171,12 @@ def _broken_record(
 ) -> str:
     """The fault of the run's record, as a sentence, where the goal would be achieved.
 
-    A stop leaves that to the confirmation, which looks at the whole chain in any case.
+    A stop has no time for the whole chain, and the confirmation looks at it in any case. But where
+    the stop itself came upon damage, an earlier failure may be what is gone.
     """
-    if decision.proposed is None or _is_at_stop(request):
+    if decision.proposed is None:
+        return ""
+    if _is_at_stop(request) and not tools.records.is_damaged(facts.run_id):
         return ""
     broken = tools.broken(facts.run_id)
     return proposals.broken_record(facts.run_id, broken) if broken else ""
