@@ -328,6 +328,9 @@ class Records(Protocol):
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None if it has no entry."""
 
+    def new_run_id(self, goal_id: str, now: str) -> str:
+        """A run id that is not known here yet. ``now`` is ``YYYY-MM-DDTHH:MM:SSZ``."""
+
     def is_damaged(self, run_id: str) -> bool:
         """Whether something of the run that was looked up so far is gone or was altered."""
 

@@ -71,6 +71,7 @@ def create_goal(
             *read_handed_in(written, file, lambda: surroundings(context), defaults)
         ),
         edit=lambda written, changes: formats.edit(written, changes, file=name),
+        new_run_id=context.records.new_run_id,
         pin=pinning.pin,
         kept_base=lambda base: kept_base(repo, base),
         outside=lambda goal, baseline: commits_outside(

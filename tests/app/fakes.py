@@ -35,6 +35,7 @@ from flow.app.ports import (
     Turn,
 )
 from flow.app.transitions.create import CreationTools, Outside, Parsed
+from flow.core import layout
 from flow.core.boundary.changes import Baseline, ContentState, Deciding, PathChange, Snapshot
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence, evidence_from_document
@@ -183,6 +184,11 @@ class World:
     def ledger_head(self, run_id: str) -> str | None:
         count = len(self.evidence)
         return f"{count}:{count:064x}" if count else None
+
+    def new_run_id(self, goal_id: str, now: str) -> str:
+        self._known(goal_id)
+        first = layout.run_id_for(goal_id, now)
+        return first if first != self.document["scope"].get("run_id") else f"{first}-2"
 
     def is_damaged(self, run_id: str) -> bool:
         self._known(self.document["metadata"]["id"], run_id)
@@ -522,6 +528,7 @@ class Shop:
         return CreationTools(
             parse=self.parse,
             edit=self.edit,
+            new_run_id=layout.run_id_for,
             pin=self.pin,
             kept_base=lambda base: base,
             outside=lambda goal, baseline: (

@@ -7,6 +7,9 @@ one file each, however many sidecars a run has.
 
 from __future__ import annotations
 
+import os
+from itertools import count
+
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.newest_lines import NewestLines
 from flow.adapters.fs import files, lenient_json
@@ -262,6 +265,19 @@ class FileRecords:
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None if it has no entry."""
         return self._record.head(ids.run_id(run_id))
+
+    def new_run_id(self, goal_id: str, now: str) -> str:
+        """A run id that neither this checkout nor the user's state folder knows yet.
+
+        The clock names it, and a clock can be set back, stand still, or not have moved on.
+        """
+        first = layout.run_id_for(goal_id, now)
+        names = (f"{first}-{number}" if number > 1 else first for number in count(1))
+        return next(name for name in names if not self._knows_run(name))
+
+    def _knows_run(self, run_id: str) -> bool:
+        folder = os.path.join(self._root, layout.run_dir(run_id))
+        return os.path.lexists(folder) or self._record.knows(run_id)
 
     def is_damaged(self, run_id: str) -> bool:
         """Whether something of the run that was looked up so far is gone or was altered.

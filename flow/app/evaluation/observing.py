@@ -95,8 +95,7 @@ def _run_of(goal: Goal, tools: EvaluationTools) -> str:
     """
     if goal.run_id is not None and not tools.recorded_elsewhere(goal.run_id):
         return goal.run_id
-    fresh = layout.run_id_for(goal.id, tools.now())
-    return fresh if fresh != goal.run_id else f"{fresh}-2"
+    return tools.records.new_run_id(goal.id, tools.now())
 
 
 def _with_leftovers(

@@ -53,6 +53,8 @@ class CreationTools(NamedTuple):
     parse: Callable[[str, str], Parsed]
     """(text, name of the file it came from) → the goal, its text completed; every fault at once."""
     edit: Callable[[str, Sequence[Edit]], str]
+    new_run_id: Callable[[str, str], str]
+    """(goal id, time) → the id of a run that is not known here yet."""
     pin: Callable[[Goal, str | None], Baseline]
     """Pins (goal, --base)."""
     kept_base: Callable[[str], str]
@@ -130,7 +132,7 @@ def create_goal(
     _refuse_faulty(tools, goal, name)
     refuse_other_branch(goal, tools.branch())
     baseline = None
-    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    run_id = goal.run_id or tools.new_run_id(goal.id, now)
     if not as_draft:
         baseline = tools.pin(goal, base)
         _refuse_outside(goal, tools.outside(goal, baseline), base)

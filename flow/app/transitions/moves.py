@@ -121,7 +121,7 @@ def activate(
             f"it has been started before; see where it stands: flow goal status {goal.id}",
         )
     refuse_other_branch(goal, branch)
-    run_id = goal.run_id or layout.run_id_for(goal.id, context.now())
+    run_id = goal.run_id or context.records.new_run_id(goal.id, context.now())
     baseline = pin(goal)
     context.write_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -328,3 +329,27 @@ def test_a_goal_in_json_may_have_an_emoji_that_was_escaped(repo: GitRepo) -> Non
     done = flow(work, "goal", "amend", "greet", "--file", "../goal.json", "--yes")
     assert done.status == 0, done
     assert flow(work, "goal", "status", "--json").json["outcome"] == "polite \U0001f44d"
+
+
+def test_a_goal_made_anew_gets_a_run_of_its_own_by_a_clock_that_stands_still(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is known here would bring its proposal along, or be broken from the start."""
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_000.5)
+    words = ("goal", "create", "greet", "--outcome", "the greeting is polite")
+    words = (*words, "--criterion", PASSES, "--allow", "src/**")
+    assert flow(start(repo), *words).status == 0
+    meet(repo)
+    assert flow(repo, "goal", "evaluate").status == 0
+
+    (repo.path / ".flow/goals/greet.goal.yaml").unlink()
+    assert flow(repo, *words).status == 0
+
+    assert "achieved" not in flow(repo, "goal", "status").stdout
+    shutil.rmtree(repo.path / ".flow")
+    shutil.rmtree(repo.path / ".decisions")
+    assert flow(repo, *words, "--draft").status == 0
+    assert flow(repo, "goal", "activate", "greet").status == 0
+    done = flow(repo, "goal", "evaluate", "--json")
+    assert (done.status, done.json["verdict"]) == (0, "achieved"), done.json["reason"]
+    assert done.json["run_id"] == "2023-11-14T221320Z-greet-3"
