@@ -8,7 +8,8 @@ from flow.app.goal_views import ViewPort, closed_by_hand, held_back, newest, ope
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, is_of_branch
-from flow.errors import FlowError
+from flow.core.stop.lost_goals import gone_goals, persons_remedy
+from flow.errors import FlowError, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ def goal_list(
     Where no goal is of the branch that is checked out, ``other_branches`` counts those of others.
     """
     goals, broken = port.goals()
-    here = port.branch()
+    here, left_open = port.branch(), port.remembered.left_open()
     unreadable = [error.to_dict() for error in broken]
+    unreadable += _gone(left_open, goals, unreadable, here)
     copies = [_Copy(goal, 5 if is_of_branch(goal.branch, here) else 2) for goal in goals]
     none_here = not any(is_of_branch(goal.branch, here) for goal in goals)
     other = None
@@ -58,9 +60,9 @@ def goal_list(
         copies = _each_once([*copies, *_elsewhere(elsewhere)])
         unreadable += _unreadable_there(elsewhere, goals, unreadable, here)
         branches = elsewhere.branches
-    elif here is not None and not broken and none_here:
+    elif here is not None and not unreadable and none_here:
         other = _own_goals(port, here)
-    context, left_open = port.closing_context(), port.remembered.left_open()
+    context = port.closing_context()
     rows = [
         _row(port, context, copy, left_open, here)
         for copy in copies
@@ -116,6 +118,23 @@ def _unreadable_there(
             faults.add(fault)
             rows.append({**row, "file": f"{place}{row['file']}"})
     return rows
+
+
+def _gone(
+    left_open: Mapping[str, OpenGoal],
+    goals: Iterable[Goal],
+    unreadable: Iterable[Mapping[str, Any]],
+    here: str | None,
+) -> list[dict[str, Any]]:
+    """The goals that Flow left open on this branch and whose files are gone, as unreadable ones."""
+    files = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in unreadable}
+    present = {goal_id for goal_id in left_open if layout.goal_file(goal_id) in files}
+    return [
+        in_file(layout.goal_file(loss.goal_id))
+        .not_found(f"goal {loss.goal_id} is open here, and its file is gone", persons_remedy(loss))
+        .to_dict()
+        for loss in gone_goals(left_open.values(), present, here)
+    ]
 
 
 def _own_goals(port: ViewPort, here: str) -> dict[str, int]:

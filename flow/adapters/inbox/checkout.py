@@ -17,12 +17,13 @@ from flow.app.inbox.goal_facts import FactsPort
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import GoalSummary
+from flow.core.stop.lost_goals import gone_goals
 from flow.errors import ContractError, FlowError
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.git.find import Repo
     from flow.adapters.inbox.checkout_stamps import StampedCheckout
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.reader import FileRecords
     from flow.app.ports import BranchGoals
     from flow.core.standing.items import StandingGoal
+    from flow.core.stop.lost_goals import Loss, OpenGoal
 
 
 class InboxGoalsPort(FactsPort, Protocol):
@@ -74,6 +76,10 @@ class InboxCheckout:
         """Whether Flow left the goal open in this checkout."""
         return goal_id in self._left_open
 
+    def gone(self) -> Sequence[Loss]:
+        """The goals of its branch that Flow left open there, and whose files are gone."""
+        return gone_goals(self._left_open.values(), self._now, self.branch())
+
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
         """The standing of a goal of the checkout; ``here``: its branch is checked out."""
         row = self._now[goal_id]
@@ -105,7 +111,7 @@ class InboxCheckout:
             self._index.put(self.key, self._now)
 
     @once
-    def _left_open(self) -> Collection[str]:
+    def _left_open(self) -> Mapping[str, OpenGoal]:
         return self.goals.remembered.left_open()
 
     def _read_summaries(self) -> dict[str, GoalSummary]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import NO_BRANCH, GoalSummary
 from flow.core.standing.items import InboxItem, StandingGoal
+from flow.core.stop.lost_goals import describe_loss, persons_remedy
 from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flow.app.ports import UnreadableOnBranch
+    from flow.core.stop.lost_goals import Loss
 
 
 class CheckoutPort(Protocol):
@@ -32,6 +34,9 @@ class CheckoutPort(Protocol):
 
     def left_open(self, goal_id: str) -> bool:
         """Whether Flow left the goal open in this checkout."""
+
+    def gone(self) -> Sequence[Loss]:
+        """The goals of its branch that Flow left open there, and whose files are gone."""
 
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
         """The standing of a goal of the checkout; ``here``: its branch is checked out."""
@@ -122,6 +127,17 @@ def inbox_items(repository: RepositoryPort) -> Iterator[InboxItem]:
         elif copy.summary.id not in home.unreadable():  # else it is told below
             yield _item(repository, copy, home, missing=True)
     yield from _unreadable(repository, on_branches)
+    yield from _gone(repository, {goal_id for goal_id, _ in best})
+
+
+def _gone(repository: RepositoryPort, shown: Collection[str]) -> Iterator[InboxItem]:
+    """A row for each open goal whose file is gone, and that has none by a copy elsewhere."""
+    for checkout in repository.checkouts:
+        for loss in checkout.gone():
+            if loss.goal_id not in shown:
+                why = f"{describe_loss(loss)}; {persons_remedy(loss)}"
+                row = InboxItem("broken", repository.top, checkout.top, why, loss.goal_id)
+                yield row._replace(branch=None, since=None)
 
 
 def _copies(repository: RepositoryPort, on_branches: Iterable[BranchCopy]) -> Iterator[_Copy]:

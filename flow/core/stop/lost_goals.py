@@ -15,7 +15,7 @@ from flow.core.text.shell_quote import shell_argument
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from flow.core.chain.closing_record import ClosedGoal
 
@@ -206,6 +206,15 @@ def lost_goals(
         if loss is not None and (goal_id in judged or (here and loss.kind != "switched")):
             lost.append(loss)
     return lost
+
+
+def gone_goals(
+    open_goals: Iterable[OpenGoal], present: Container[str], branch: str | None
+) -> list[Loss]:
+    """The open goals of the branch whose files are gone; ``present`` are the ids of all files."""
+    absent = (known for known in open_goals if known.goal_id not in present)
+    losses = (_without_file(known, None, branch) for known in absent)
+    return [loss for loss in losses if loss is not None and loss.kind == "gone"]
 
 
 def _without_file(known: OpenGoal, fault: str | None, branch: str | None) -> Loss | None:

@@ -123,7 +123,9 @@ def _branches(other: Mapping[str, int]) -> str:
 
 
 def unreadable_lines(errors: Sequence[Document]) -> list[str]:
-    """One line for each goal that cannot be read."""
+    """One line for each goal that cannot be read; for one that is gone with the remedy."""
     return [
-        f"{visible(str(e['file']))}: cannot be read: {visible(str(e['message']))}" for e in errors
+        f"{visible(str(e['file']))}: cannot be read: {visible(str(e['message']))}"
+        + (f" ({visible(str(e['remedy']))})" if e.get("code") == "not_found" else "")
+        for e in errors
     ]

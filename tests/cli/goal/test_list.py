@@ -176,6 +176,27 @@ def test_without_any_goal_that_is_said(repo: GitRepo) -> None:
     assert flow(repo, *ALL).status == 0
 
 
+def test_an_open_goal_whose_file_is_gone_is_told_until_it_is_forgotten(repo: GitRepo) -> None:
+    """As after `git stash -u` or `git clean -fdx`: "make one" would hide that there is one."""
+    scene.create(scene.start(repo))
+    scene.propose(repo)
+    file = ".flow/goals/greet.goal.yaml"
+    shutil.rmtree(repo.path / ".flow")
+
+    done = flow(repo, "goal", "list")
+
+    assert done.stderr == (
+        f"flow: warning: {file}: cannot be read: goal greet is open here, and its file is gone "
+        "(put the file back as it was; if it is meant to be so: flow goal forget greet)\n"
+    )
+    assert [row["file"] for row in flow(repo, *ALL, "--json").json["unreadable"]] == [file]
+    repo.git("switch", "-q", "-c", "another")
+    assert file not in flow(repo, "goal", "list").stderr, "no file of that branch"
+    repo.git("switch", "-q", "-")
+    assert flow(repo, "goal", "forget", "greet").status == 0
+    assert flow(repo, "goal", "list").stderr == "no goals yet; make one: flow goal create\n"
+
+
 def test_without_a_goal_of_the_status_asked_for_that_is_said(branches: GitRepo) -> None:
     elsewhere = "no goal on main; 3 goals on one, three, two: flow goal list --all-branches\n"
     asked = ("goal", "list", "--status", "blocked,failed")

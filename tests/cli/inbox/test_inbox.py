@@ -56,6 +56,18 @@ def test_a_goal_that_is_proposed_waits_from_anywhere(greet: GitRepo, tmp_path: P
     )
 
 
+def test_a_goal_that_is_gone_is_told_until_it_is_forgotten(greet: GitRepo, tmp_path: Path) -> None:
+    """It waited for a person, who would else be told that nothing waits."""
+    scene.propose(greet)
+    (greet.path / ".flow/goals/greet.goal.yaml").rename(tmp_path / "kept")
+    for _ in range(2):
+        ((section, goal, _, why, command),) = told(tmp_path)
+        assert (section, goal, command) == ("broken", "greet", None)
+        assert "its file .flow/goals/greet.goal.yaml is gone; put the file back" in why
+    assert run_flow("goal", "forget", "greet", cwd=greet.path).status == 0
+    assert told(tmp_path) == []
+
+
 def test_a_goal_stands_where_its_branch_is_checked_out(greet: GitRepo, tmp_path: Path) -> None:
     greet.commit("the goal")
     greet.git("switch", "-q", "-c", "other")
