@@ -9,7 +9,6 @@ from flow.adapters.attribution.proof_files import recorded
 from flow.adapters.baseline.tree import require_commit
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
-from flow.adapters.git.blobs import genuine
 from flow.adapters.git.find import read_regular
 from flow.adapters.git.run import git, usable
 from flow.adapters.user_state.written_files import with_plain_ends
@@ -373,7 +372,7 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
     disk = read_regular(
         os.path.join(os.fsencode(repo.top), os.fsencode(change.path)), limit=_COMPARED
     )
-    blob = genuine(repo, (base.digest,))[base.digest]
+    blob = repository.genuine(repo, (base.digest,))[base.digest]
     if disk is None or entry_digest(worktree) == entry_digest(base):
         return False
     stored = with_plain_ends(blob)

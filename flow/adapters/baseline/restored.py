@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from flow.adapters.baseline.pinned import only_converted
 from flow.adapters.git import repository
-from flow.adapters.git.blobs import genuine, trees_of
-from flow.adapters.git.run import git
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
+from flow.adapters.worktree.trees import checked_listing
 from flow.core import layout
 from flow.core.boundary.changes import Baseline, dirty_digest
 from flow.errors import GitError
@@ -53,15 +52,14 @@ def restore(
 
 def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
     """The ignore files of the commit's tree, by path."""
-    listing = git(repo, "ls-tree", "-r", "-z", "--full-tree", *trees_of(repo, commit))
     names: dict[str, str] = {}
-    for row in listing.split(b"\0"):
+    for row in checked_listing(repo, commit).split(b"\0"):
         entry, _, path = row.partition(b"\t")
         mode, _, rest = entry.partition(b" ")
         if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
             digest = rest.rpartition(b" ")[2].decode("ascii")
             names[path.decode("utf-8", "surrogateescape")] = digest
-    texts = genuine(repo, names.values())
+    texts = repository.genuine(repo, names.values())
     return {
         name: texts[digest].decode("utf-8", "surrogateescape") for name, digest in names.items()
     }

@@ -1,19 +1,15 @@
-"""Objects as git holds them, many in one call.
-
-git believes the name that an object is stored under, and reads one that was overwritten as if it
-were the old one. So :func:`genuine` reads what the boundary is decided by.
-"""
+"""Files' contents as git holds them, many in one call."""
 
 from __future__ import annotations
 
 from flow.adapters.git import repository
+from flow.adapters.git.repository import batch_answers, request_lines
 from flow.adapters.git.run import git
-from flow.errors import FlowError, GitError, in_file
-from flow.startup import sha
+from flow.errors import FlowError, GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
     from flow.adapters.git.find import Repo
 
@@ -46,7 +42,7 @@ def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
     try:
         return _read(repo, names, most, CONTENTS_LIMIT)
     except GitError:  # all together are too large: find out which are
-        rows = git(repo, "cat-file", "--batch-check", stdin=_request_lines(names)).splitlines()
+        rows = git(repo, "cat-file", "--batch-check", stdin=request_lines(names)).splitlines()
         parts = [row.split() for row in rows]
         small = [
             name
@@ -57,58 +53,6 @@ def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:
 
 
 def _read(repo: Repo, names: Sequence[str], most: int, limit: int) -> dict[str, bytes]:
-    output = git(repo, "cat-file", "--batch", stdin=_request_lines(names), limit=limit)
+    output = git(repo, "cat-file", "--batch", stdin=request_lines(names), limit=limit)
     answers = zip(names, batch_answers(output, len(names)), strict=True)
     return {name: data for name, (kind, data) in answers if kind == "blob" and len(data) <= most}
-
-
-def _request_lines(names: Sequence[str]) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode("ascii")
-
-
-def genuine(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
-    """The contents of objects of any kind by id, each with the hash that its id says.
-
-    Raises :class:`GitError` that names one which is absent or holds anything else.
-    """
-    names = list(dict.fromkeys(ids))
-    if not names:
-        return {}
-    output = git(repo, "cat-file", "--batch", stdin=_request_lines(names))
-    found: dict[str, bytes] = {}
-    for name, (kind, data) in zip(names, batch_answers(output, len(names)), strict=True):
-        total = sha.new("sha256" if len(name) == 64 else "sha1", len(data))
-        total.update(b"%s %d\0" % (kind.encode(), len(data)))
-        total.update(data)
-        if total.hexdigest() != name:
-            raise in_file(repo.top).git(
-                f"git's object {name} is missing, or is not what its name says",
-                "look at git fsck, and get the object again from another clone",
-            )
-        found[name] = data
-    return found
-
-
-def trees_of(repo: Repo, *commits: str) -> list[str]:
-    """The tree of each commit, as the commit itself says; of a tree its own id."""
-    found = genuine(repo, commits)
-    heads = [found[commit].partition(b"\n")[0].decode("ascii", "replace") for commit in commits]
-    return [
-        head[5:] if head[:5] == "tree " else commit
-        for commit, head in zip(commits, heads, strict=True)
-    ]
-
-
-def batch_answers(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
-    """(type, content) of each answer of ``cat-file --batch``; no type if the object is absent."""
-    at = 0
-    for _ in range(count):
-        end = output.index(b"\n", at)
-        head = output[at:end].rsplit(b" ", 2)
-        at = end + 1
-        if len(head) == 3 and head[2].isdigit():
-            size = int(head[2])
-            yield head[1].decode("ascii", "replace"), output[at : at + size]
-            at += size + 1
-        else:  # "NAME missing", or git's answer to an ambiguous name
-            yield "", b""

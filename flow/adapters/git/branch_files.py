@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
-from flow.adapters.git.blobs import batch_answers
 from flow.adapters.git.find import read_regular
+from flow.adapters.git.repository import batch_answers
 from flow.adapters.git.run import git, usable
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

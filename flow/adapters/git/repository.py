@@ -1,4 +1,4 @@
-"""References and history of a repository.
+"""References, history and objects of a repository.
 
 Facts that git's files show are read there without a process: the branch, HEAD, a reference.
 GitPython answers questions about history (:func:`history`); it is imported there only, since that
@@ -18,8 +18,12 @@ from flow.adapters.git.run import (
     git,
     usable,
 )
-from flow.errors import GitError
-from flow.startup.typing import NamedTuple
+from flow.errors import GitError, in_file
+from flow.startup import sha
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 EMPTY_TREES = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -260,3 +264,59 @@ def _packed(common_dir: str, name: str) -> str | None:
             text = value.decode("ascii", "replace")
             return text if is_id(text) else None
     return None
+
+
+def request_lines(names: Iterable[str]) -> bytes:
+    """The ids, as ``cat-file --batch`` takes them."""
+    return "".join(f"{name}\n" for name in names).encode("ascii")
+
+
+def genuine(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
+    """The contents of objects of any kind by id, each with the hash that its id says.
+
+    git believes the name that an object is stored under, and reads one that was overwritten as if
+    it were the old one. So what the boundary is decided by is read here.
+
+    Raises :class:`GitError` that names one which is absent or holds anything else.
+    """
+    names = list(dict.fromkeys(ids))
+    if not names:
+        return {}
+    output = git(repo, "cat-file", "--batch", stdin=request_lines(names))
+    found: dict[str, bytes] = {}
+    for name, (kind, data) in zip(names, batch_answers(output, len(names)), strict=True):
+        total = sha.new("sha256" if len(name) == 64 else "sha1", len(data))
+        total.update(b"%s %d\0" % (kind.encode(), len(data)))
+        total.update(data)
+        if total.hexdigest() != name:
+            raise in_file(repo.top).git(
+                f"git's object {name} is missing, or is not what its name says",
+                "look at git fsck, and get the object again from another clone",
+            )
+        found[name] = data
+    return found
+
+
+def trees_of(repo: Repo, *commits: str) -> list[str]:
+    """The tree of each commit, as the commit itself says; of a tree its own id."""
+    found = genuine(repo, commits)
+    heads = [found[commit].partition(b"\n")[0].decode("ascii", "replace") for commit in commits]
+    return [
+        head[5:] if head[:5] == "tree " else commit
+        for commit, head in zip(commits, heads, strict=True)
+    ]
+
+
+def batch_answers(output: bytes, count: int) -> Iterator[tuple[str, bytes]]:
+    """(type, content) of each answer of ``cat-file --batch``; no type if the object is absent."""
+    at = 0
+    for _ in range(count):
+        end = output.index(b"\n", at)
+        head = output[at:end].rsplit(b" ", 2)
+        at = end + 1
+        if len(head) == 3 and head[2].isdigit():
+            size = int(head[2])
+            yield head[1].decode("ascii", "replace"), output[at : at + size]
+            at += size + 1
+        else:  # "NAME missing", or git's answer to an ambiguous name
+            yield "", b""

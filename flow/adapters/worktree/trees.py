@@ -9,7 +9,6 @@ from flow.core.boundary.by_products import tree_digest
 from flow.core.boundary.changes import ContentState, PathChange
 from flow.core.layout import FOLDER, GOAL_SUFFIX, GOALS, written_by_flow
 from flow.errors import GitError
-from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,10 +32,13 @@ def listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it, each folder as its id says."""
     if base in repository.EMPTY_TREES.values():
         return Table.of_listing(base, ())
-    words = ("ls-tree", "-r", "-t", "-z", "--full-tree")
-    return Table.of_listing(
-        base, _listed(_checked_output(repo, words, (base,), _listed_folders), prefix)
-    )
+    return Table.of_listing(base, _listed(checked_listing(repo, base), prefix))
+
+
+def checked_listing(repo: Repo, base: str, rows: str = "-t") -> bytes:
+    """``ls-tree -r -z`` of the base, each folder as its id says; ``-d`` for folders alone."""
+    words = ("ls-tree", "-r", rows, "-z", "--full-tree")
+    return _checked_output(repo, words, (base,), _listed_folders)
 
 
 def _checked_output(
@@ -45,22 +47,23 @@ def _checked_output(
     commits: Sequence[str],
     folders: Callable[[bytes], Iterable[str]],
 ) -> bytes:
-    """Output of a git command about the commits' trees; ``folders`` takes the ids in it of folders.
+    """Output of a git command about the commits' trees.
 
-    Raises :class:`GitError` if the content of one is not what its id says.
+    ``folders`` returns the ids of the folders in it. Raises :class:`GitError` if the content of
+    one is not what its id says.
     """
-    from flow.adapters.git.blobs import genuine, trees_of
-
-    roots = trees_of(repo, *commits)
+    roots = repository.trees_of(repo, *commits)
     output = git(repo, *words, *roots)
-    genuine(repo, (*roots, *folders(output)))
+    repository.genuine(repo, (*roots, *folders(output)))
     return output
 
 
 def _listed_folders(output: bytes) -> Iterator[str]:
     """The ids of the folders in ``ls-tree -t -z``."""
-    for row in re.finditer(rb"(?:^|\0)%s tree (\w+)\t" % _TREE.encode(), output):
-        yield row[1].decode("ascii")
+    mark = f"{_TREE} tree ".encode()
+    for row in output.split(b"\0"):
+        if row.startswith(mark):
+            yield row[len(mark) : row.index(b"\t")].decode("ascii")
 
 
 def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]]:
@@ -106,6 +109,7 @@ def against_index(
     ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` overrules the
     checkout's configuration of submodules, and looks at their staged commits only.
     """
+    checked_listing(repo, base, "-d")  # the table may be of a cache, and git reads the folders anew
     output = git(
         repo,
         "diff-index",

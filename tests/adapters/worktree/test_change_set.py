@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from flow.adapters.baseline.restored import restore
 from flow.adapters.fs import stamps
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository
@@ -1930,3 +1931,37 @@ def test_a_folder_of_a_commit_that_is_not_what_its_name_says(box: GitBox) -> Non
     report = box.report(box.snapshot())
     assert report.status == "inconclusive", report
     assert "is not what its name says" in " ".join(report.problems)
+
+
+def test_a_folder_of_the_base_that_hides_what_is_only_staged(box: GitBox) -> None:
+    """HAZARD I235: so it is where only the index has the change, and a cache knows the base."""
+    box.pin()
+    box.allowed = ("docs/**",)
+    assert box.report().status == "inside"
+    before = box.path("src/app.py").read_bytes()
+    box.write("src/app.py", "changed\n")
+    box.git("add", "src/app.py")
+    box.write("src/app.py", before)
+    _write_over(box, box.git("rev-parse", "HEAD:src"), box.git("write-tree", "--prefix=src/"))
+    box.write("docs/new.md")
+    box.git("add", "docs/new.md")  # an index that git was not asked about yet
+    assert box.git("diff", "--cached", "--name-only").split() == ["docs/new.md"]
+    report = box.report(box.snapshot())
+    assert report.status == "inconclusive", report
+    assert "is not what its name says" in " ".join(report.problems)
+
+
+def test_a_folder_of_the_base_that_has_other_ignore_rules(box: GitBox) -> None:
+    """HAZARD I235: so it is where only the commit tells what was ignored at the beginning."""
+    base = box.git("rev-parse", "HEAD")
+    box.pin()
+    assert box.report().status == "inside"  # a cache knows the base
+    old = box.git("rev-parse", "HEAD:src")
+    box.write("src/.gitignore", "evil.py\n")
+    box.git("add", "src/.gitignore")
+    _write_over(box, old, box.git("write-tree", "--prefix=src/"))
+    box.git("reset", "-q", "--", "src/.gitignore")
+    restored = restore(
+        box.repo, base, denied=box.denied, journal_dir=".decisions", cache_dir=str(box.state)
+    )
+    assert "src/.gitignore" not in restored.ignore_rules
