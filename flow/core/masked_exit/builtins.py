@@ -43,6 +43,8 @@ class Builtins:
         self.returns: list[set[State]] = []
         self.loops: list[tuple[set[State], set[State]]] = []  # left by break, and by continue
         self.retry = False
+        self.aside = False
+        """Whether a state is followed in which a runner failed, without one in which it passed."""
         self.turning = 0
         """Conditions of ``while`` and ``until``, and ``!``, around this place."""
         self.before: int | None = None

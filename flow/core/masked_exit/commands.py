@@ -84,6 +84,18 @@ class Commands(Builtins):
         """The states after the substitutions of a node."""
         raise NotImplementedError
 
+    def one_by_one(self, states: States) -> Iterable[State]:
+        """Each of the states, while it is followed without the others.
+
+        Where the runner passed in another one, what comes next is no second try: it runs there,
+        too.
+        """
+        before, mixed = self.aside, any(state.runner_end == PASSED for state in states)
+        for state in states:
+            self.aside = before or (mixed and state.runner_end == FAILED)
+            yield state
+        self.aside = before
+
     def _kept(self, value: str, state: State, states: States) -> str:
         """``value``, or :data:`TOLD` for an unknown one that is only set after a failure."""
         if (
@@ -105,7 +117,7 @@ class Commands(Builtins):
 
     def _command(self, node: ShellNode, states: States) -> Iterable[State]:
         ends: set[State] = set()
-        for state in states:
+        for state in self.one_by_one(states):
             begun: Iterable[State] = (state,)
             if node.parts:
                 begun = {

@@ -41,8 +41,8 @@ READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "
 LOOKS = CANNOT_FAIL | READERS | {
     "base64", "basename", "cd", "chmod", "chown", "cp", "date", "dd", "df", "dirname", "dirs", "du",
     "expr", "file", "gzip", "hexdump", "kill", "ln", "ls", "mkdir", "mktemp", "mv", "nproc", "od",
-    "pkill", "popd", "printenv", "ps", "pwd", "rm", "sed", "seq", "shuf", "stat", "touch", "uname",
-    "xxd", "yes",
+    "pkill", "popd", "printenv", "ps", "pwd", "rm", "sed", "seq", "shuf", "stat", "tee", "touch",
+    "uname", "xxd", "yes",
 }  # fmt: skip
 """Programs that show, move or remove something; their failure does not matter."""
 _EXIT_ZERO = {

@@ -34,12 +34,15 @@ MOST_STATES = 400
 
 
 def process(
-    run: ShellRun, node: ShellNode, state: State, *, depth: int = 0, tested: int = 0
+    run: ShellRun, node: ShellNode, state: State, *, outer: Shell | None = None, tested: int = 0
 ) -> set[State]:
     """The states in which a process that runs ``node`` can end, after its trap on EXIT."""
+    depth = 0 if outer is None else outer.depth + 1
     if depth > MOST_DEPTH:
         raise TooMuch
     shell = Shell(run, depth, tested)
+    if outer is not None:
+        shell.retry, shell.aside = outer.retry, outer.aside
     ends = shell.node(node, frozenset((state._replace(traps=()),))) | shell.exits
     found: set[State] = set()
     for end in ends:
@@ -61,7 +64,7 @@ class Shell(Commands):
 
     def process(self, node: ShellNode, state: State, *, tested: int = 0) -> set[State]:
         """The states in which a separate process can end."""
-        return process(self.run, node, state, depth=self.depth + 1, tested=tested)
+        return process(self.run, node, state, outer=self, tested=tested)
 
     def node(self, node: ShellNode, states: States) -> States:
         """The states after a construct; empty if nothing follows it."""
@@ -95,13 +98,13 @@ class Shell(Commands):
         ]
 
     def _background(self, node: ShellNode, states: States) -> Iterable[State]:
-        for state in states:
+        for state in self.one_by_one(states):
             for after, _ in self._child(ShellNode("sequence", node.parts), state):
                 yield after._replace(status=0, job=f"{JOB}{after.status}")
 
     def _subshell(self, node: ShellNode, states: States) -> Iterable[State]:
         ends = self._missing(node, states)
-        for state in states:
+        for state in self.one_by_one(states):
             for after, _ in self._child(ShellNode("sequence", node.parts), state):
                 ends.add(self._with_files(after, node))
         return self._failing(ends)
@@ -117,7 +120,7 @@ class Shell(Commands):
         return (left - going) | self._branch(node.parts[1], going)
 
     def _not(self, node: ShellNode, states: States) -> Iterable[State]:
-        for before in states:
+        for before in self.one_by_one(states):
             self.turning += 1
             ended = self._condition(node.parts[0], frozenset((before,)))
             self.turning -= 1
@@ -133,7 +136,8 @@ class Shell(Commands):
     def _branch(self, node: ShellNode, states: States, *, turn: bool = False) -> States:
         """The states after a branch; if only a failure leads here, a runner is a second try."""
         before = self.retry
-        only = bool(states) and all(state.runner_end == FAILED for state in states)
+        failed = bool(states) and all(state.runner_end == FAILED for state in states)
+        only = failed and not self.aside
         self.retry = before or (only and (turn or self.run.place is None))
         ends = self.node(node, states)
         self.retry = before
@@ -141,7 +145,7 @@ class Shell(Commands):
 
     def _pipe(self, node: ShellNode, states: States) -> Iterable[State]:
         ends: set[State] = set()
-        for state in states:
+        for state in self.one_by_one(states):
             joined: set[tuple[State, tuple[int, ...]]] = {(state, ())}
             for number, part in enumerate(node.parts):
                 last = number == len(node.parts) - 1
@@ -232,7 +236,8 @@ class Shell(Commands):
             self.retry = before or all(state.runner_end == FAILED for state in new)
             going: set[State] = set()
             self.turning += 1
-            answers = [(s, self._condition(condition, frozenset((s,)))) for s in new]
+            alone = self.one_by_one(new)
+            answers = [(s, self._condition(condition, frozenset((s,)))) for s in alone]
             self.turning -= 1
             for state, answer in answers:
                 for asked in answer:

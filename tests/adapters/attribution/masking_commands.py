@@ -119,6 +119,13 @@ npm start & npx wait-on http://localhost:3000 && npx cypress run
 trap 'rm -f x' EXIT; cmd
 trap 'kill $(jobs -p)' EXIT; ./server & sleep 1; ./client
 tmp=$(mktemp -d); trap 'rm -rf "$tmp"' EXIT; ./build.sh "$tmp" && ls "$tmp"/app
+for i in 1 2 3; do (cd x && pytest) && break; done
+for i in 1 2 3; do (pytest) && break; done
+for i in 1 2 3; do (cd x && pytest) && exit 0; done; exit 1
+pytest || (pytest)
+for d in a b; do (cd $d && pytest) || exit 1; done
+f() { cd "$1" && pytest; }; f a && f b
+rc=0; for d in a b; do (cd $d && pytest) || rc=1; done; exit $rc
 for f in *; do sh "$f" || exit 1; done
 for f in tests/*.sh; do bash "$f" || { echo "$f failed"; exit 1; }; done
 for v in 3.11 3.12; do "python$v" -m pytest -q || exit 1; done
@@ -264,6 +271,12 @@ echo ok
 """.strip().split("\n")  # "@" stands for a line's end
 
 MASKED = r"""
+for d in a b; do (cd $d && pytest); done
+for d in a b; do (cd $d && ./check.sh); done
+for d in a b; do bash -c "cd $d && ./check.sh"; done
+for d in a b; do (cd $d && pytest | tee log); done
+f() { cd "$1" && pytest; }; f a; f b
+pytest; bash -c 'cd b && pytest'
 INSTA_FORCE_PASS=1 cargo nextest run
 export INSTA_FORCE_PASS=1; cargo test
 env INSTA_FORCE_PASS=1 INSTA_UPDATE=always cargo test --workspace
