@@ -93,11 +93,7 @@ def _stale(question: ConfirmQuestion) -> StateError:
 
 def _nothing_proposed(context: Context, goal_id: str) -> StateError:
     status = context.load(goal_id).goal.status
-    remedy = f"evaluate it first: flow goal evaluate {goal_id}"
-    if status in TERMINAL:
-        remedy = first_step(status, goal_id)
-    elif status == "draft":
-        remedy = f"start it first: flow goal activate {goal_id}"
+    remedy = first_step(status, goal_id) or f"evaluate it first: flow goal evaluate {goal_id}"
     is_what = "has no live proposal" if status not in TERMINAL else f"is {status} already"
     return at_key("--proposal").wrong_state(
         f"goal {visible(goal_id)} {is_what}", remedy, code="no_proposal"

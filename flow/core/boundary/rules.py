@@ -43,7 +43,7 @@ _STEERING = (f"{FOLDER}/rubrics/", f"{FOLDER}/runners.yaml/")
 """Below Flow's folder: people's files that steer what Flow decides."""
 _ENVIRONMENTS = (".venv", "venv", ".env", "env")
 """Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
-IN_NO_COMMIT = "not looked at, and in no commit, as git ignores it"
+IN_NO_COMMIT = "not looked at, and in no commit, as git ignores them"
 """Said of folders in which a goal's work may lie."""
 
 

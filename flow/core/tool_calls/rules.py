@@ -132,7 +132,7 @@ _INTERPRETERS = (
     "chroot", "doas", "docker", "env", "flow", "kubectl", "nsenter", "podman", "pkexec", "runuser",
     "screen", "script", "ssh", "su", "tmux", "unshare", "emacs", "gdb", "nvim", "vi",
 )  # fmt: skip
-"""Begins of the names of programs that may run their input."""
+"""Beginnings of the names of programs that may run their input."""
 _HERE_DOCUMENT = re.compile(
     r"""<<(?!<)-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([^\s;|&()<>'"\\]+))"""
 )
