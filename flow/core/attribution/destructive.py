@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.masked_exit.programs import shell_text
+from flow.core.masked_exit.programs import git_options, shell_text
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -264,12 +264,10 @@ def _terraform(words: tuple[str, ...]) -> bool:
 
 
 def _git(words: tuple[str, ...]) -> bool:
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        del rest[: 2 if rest[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1]
+    rest = words[git_options(words) :]
     if not rest:
         return False
-    return _git_verb(rest[0], tuple(rest[1:]), [w for w in rest[1:] if not w.startswith("-")])
+    return _git_verb(rest[0], rest[1:], [w for w in rest[1:] if not w.startswith("-")])
 
 
 def _git_verb(verb: str, given: tuple[str, ...], plain: list[str]) -> bool:

@@ -10,6 +10,10 @@ import re
 
 from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, runner_of
 from flow.core.masked_exit.shell import LAST, ShellNode, base_name, has_wildcard, plain_words
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Statuses = frozenset[int]
 """The possible ends of a command: 0, another status (1), or both."""
@@ -119,6 +123,14 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     return words if _ends_with_0(name, words) else None
 
 
+def git_options(words: Sequence[str | None]) -> int:
+    """The number of words before git's subcommand: its own options and their values."""
+    at = 0
+    while at < len(words) and (words[at] or "").startswith("-"):
+        at += 2 if words[at] in ("-C", "-c", "--git-dir", "--work-tree") else 1
+    return at
+
+
 def _ends_with_0(name: str, words: tuple[str | None, ...]) -> bool:
     """Whether a checker's options, or their absence, hide from its status what it finds."""
     joined = {f"{word}={after}" for word, after in itertools.pairwise(words) if word}
@@ -126,7 +138,7 @@ def _ends_with_0(name: str, words: tuple[str | None, ...]) -> bool:
         return True
     needed = _EXIT_ONLY_WITH.get(name)
     given = {(word or "").partition("=")[0] for word in words[1:]}
-    if name == "git" and "diff" in words[1:4]:
+    if name == "git" and words[1 + git_options(words[1:]) :][:1] == ("diff",):
         return None not in words and given.isdisjoint(_DIFF_TELLS)
     return needed is not None and len(words) > 1 and not given.intersection(needed)
 

@@ -106,6 +106,8 @@ diff <(sort a) <(sort b)
 cmp expected.txt actual.txt
 git diff --exit-code
 git diff --check
+git grep -q diff
+git ls-files --error-unmatch diff
 test -z "$(git diff --name-only)"
 git diff --stat; pytest
 git diff --name-only | grep -q src/
@@ -400,6 +402,7 @@ checkov -d . --soft-fail
 clang-format --dry-run src/a.c
 git diff -- src
 git diff --stat
+git --no-pager -c core.pager=cat -C sub diff
 git --no-pager diff HEAD -- generated
 make generated && git diff -- generated || true
 sqlfluff lint --nofail src
