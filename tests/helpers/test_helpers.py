@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.support import GitRepo, Ran, run_helper, scene, start_helper
 
@@ -323,6 +324,16 @@ def test_create_a_goal(work: GitRepo) -> None:
     assert scene.status(work, "second") == "active"
     again = quiet(started(work, *words))
     assert again.status == 2
+    assert scene.flow(work, "trust", "check", "second").status == 0
+
+
+def test_create_a_goal_of_json_with_an_escaped_emoji(work: GitRepo) -> None:
+    document = yaml.safe_load(scene.goal_file(work).replace("greet", "second"))
+    del document["scope"]["run_id"], document["scope"]["base_commit"]
+    document["objective"]["outcome"] = "polite \U0001f600"
+    work.write("../g.json", json.dumps(document))
+    done = quiet(started(work, "flow-goal-record", "--create", "--goal-file", "../g.json"))
+    assert done.status == 0, done
     assert scene.flow(work, "trust", "check", "second").status == 0
 
 

@@ -160,11 +160,6 @@ def with_whole_characters(data: bytes) -> bytes:
     return re.sub(_ESCAPE, _whole_character, data)
 
 
-def goal_text(text: str) -> str:
-    """The text of a goal that is handed in, as its file can hold it."""
-    return with_whole_characters(text.encode("utf-8")).decode("utf-8")
-
-
 def _whole_character(escape: re.Match[bytes]) -> bytes:
     if escape[1] is None:
         return escape[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.contracts import formats
+from flow.adapters.contracts.strict_yaml import with_whole_characters
 from flow.adapters.contracts.text import MISSING
 from flow.adapters.setup.defaults_file import with_defaults
 from flow.core.amendment.requested import requested_edits
@@ -45,11 +46,13 @@ def read_handed_in(
 
     ``own`` is called only then. Raises :class:`ContractError` with every remaining fault.
     """
+    whole = with_whole_characters(text.encode("utf-8", "surrogateescape"))
+    text = whole.decode("utf-8", "surrogateescape")
     read = _completed(text, file, own, () if defaults is None else defaults.ids)
     if defaults is None:
         return read
-    whole = with_defaults(read.text, defaults, file)
-    return read if whole == read.text else _read_whole(whole, file)._replace(warnings=read.warnings)
+    more = with_defaults(read.text, defaults, file)
+    return read if more == read.text else _read_whole(more, file)._replace(warnings=read.warnings)
 
 
 def _completed(

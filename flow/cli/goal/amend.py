@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import count
 
-from flow.adapters.contracts.strict_yaml import goal_text
 from flow.adapters.fs import inputs
 from flow.adapters.process.editor import edited_by_hand, editor_of
 from flow.adapters.setup.completed import with_requested
@@ -108,8 +107,7 @@ def _plan(
     """All the changes together; None if a person left an empty file."""
     amending, told = Amending(context), tuple[str, ...]()
     if args.file is not None:
-        given = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT)
-        text, name = goal_text(given), args.file
+        text, name = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT), args.file
         text, told = amending.completed(goal_id, text, name)
         text = with_schema_line(text)
     else:

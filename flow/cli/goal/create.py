@@ -6,7 +6,6 @@ import os
 
 from flow.adapters.baseline import pinned
 from flow.adapters.contracts import formats
-from flow.adapters.contracts.strict_yaml import goal_text
 from flow.adapters.fs import inputs
 from flow.adapters.setup import spec_files
 from flow.app.transitions.beside import others_open
@@ -91,7 +90,7 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
     if missing:
         given = _talked_through(context, args, out)
     elif args.file is not None:
-        text = goal_text(inputs.read_text(args.file, "--file"))
+        text = inputs.read_text(args.file, "--file")
         given = _Given(text, args.file, "a file", args.draft)
     else:
         given = _from_words(context, args)
