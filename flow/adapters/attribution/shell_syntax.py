@@ -8,6 +8,7 @@ long.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from flow.core.masked_exit.programs import SHELLS, shell_options
 from flow.core.masked_exit.runner_names import starts_runners
@@ -89,16 +90,39 @@ def _list_node(node: Any, depth: int) -> ShellNode:
     kind: Any = {"&&": "and", "||": "or"}.get(sign.type)
     if kind is None:
         raise _NotUnderstood
-    return ShellNode(kind, (_shell_node(left, depth + 1), _shell_node(right, depth + 1)))
+    first = _shell_node(left, depth + 1)
+    return _joined(_member(right, depth), lambda second: ShellNode(kind, (first, second)))
+
+
+def _member(node: Any, depth: int) -> ShellNode:
+    """A part of a list or a pipeline; an ``and`` or ``or`` is one that the grammar took into it."""
+    part = _shell_node(node, depth + 1)
+    listed = part.kind in ("and", "or") and node.type not in ("list", "pipeline")
+    return ShellNode("group", (part,)) if listed else part
+
+
+def _joined(node: ShellNode, join: Callable[[ShellNode], ShellNode]) -> ShellNode:
+    """``node`` with its first member joined to what stands before it.
+
+    The grammar reads ``a | b | c && d`` as ``a | (b | c && d)``; for bash it is ``(a | b | c) &&
+    d``.
+    """
+    if node.kind not in ("and", "or"):
+        return join(node)
+    return node._replace(parts=(_joined(node.parts[0], join), *node.parts[1:]))
 
 
 def _pipeline(node: Any, depth: int) -> ShellNode:
+    *before, last = [_member(child, depth) for child in _named_children(node)]
+    return _joined(last, partial(_piped, before))
+
+
+def _piped(before: list[ShellNode], last: ShellNode, shown: str | None = None) -> ShellNode:
+    """A pipeline; ``shown`` is the text that its first part prints, if that is not in its words."""
     parts: list[ShellNode] = []
-    for child in _named_children(node):
-        part = _shell_node(child, depth + 1)
+    for part in (*before, last):
         parts += part.parts if part.kind == "pipe" else (part,)
-    if len(parts) == 2:
-        parts[1] = _with_script(parts[1], _printed(parts[0]))
+    parts[1] = _with_script(parts[1], shown or _printed(parts[0]))
     if parts[0].kind == "not":  # the grammar binds "!" to the first command; bash to all of them
         return ShellNode("not", (ShellNode("pipe", (parts[0].parts[0], *parts[1:])),))
     return ShellNode("pipe", tuple(parts))
@@ -358,11 +382,9 @@ def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | 
         if child.type in ("&&", "||"):
             sign = child.type
         elif child.type == "pipeline":
-            behind = [_shell_node(part, depth + 1) for part in _named_children(child)]
-            parts = node.parts if node.kind == "pipe" else (node,)
-            if node.words == ("cat",) and len(behind) == 1:
-                behind = [_with_script(behind[0], fed)]
-            node = ShellNode("pipe", (*parts, *behind))
+            *behind, last = [_member(part, depth) for part in _named_children(child)]
+            shown = fed if node.words == ("cat",) else None
+            node = _joined(last, partial(_piped, [node, *behind], shown=shown))
         elif child.type in ("heredoc_start", "heredoc_body", "heredoc_end", "comment"):
             continue
         elif child.type == "file_redirect":

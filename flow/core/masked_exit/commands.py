@@ -205,14 +205,16 @@ class Commands(Builtins):
         words: list[str | None] = []
         source: list[str] = []
         for word, text in zip(node.words, node.source, strict=True):
-            given: tuple[str | None, ...] = (word,)
+            given: tuple[str | None, ...] | None = None
             if text.strip('"') in ("$@", "$*", "${@}", "${*}"):
                 given = state.params
             elif word is None and re.fullmatch(r'"?\$\{?\d\}?"?', text):
                 number = int(re.sub(r"\D", "", text))
                 given = state.params[number - 1 : number] if number else (None,)
-            words += given
-            source += [text if one is None else f"'{one}'" for one in given]
+            words += (word,) if given is None else given
+            source += [
+                text if one is None or given is None else f"'{one}'" for one in given or (word,)
+            ]
         return node._replace(words=tuple(words), source=tuple(source))
 
     def _computed(self, node: ShellNode, command: ShellNode, state: State) -> Iterable[State]:
@@ -232,7 +234,7 @@ class Commands(Builtins):
         if len(self.returns) > MOST_DEPTH:
             raise TooMuch
         self.returns.append(set())
-        begun = state._replace(params=command.words[1:], status=0)
+        begun = state._replace(params=command.words[1:])  # "$?" is still that of before
         after = self.node(self.run.bodies[number], frozenset((begun,)))
         ended = after | self.returns.pop()
         return {end._replace(params=state.params) for end in ended}

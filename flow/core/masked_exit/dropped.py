@@ -23,7 +23,7 @@ from flow.core.masked_exit.programs import (
 from flow.core.masked_exit.runner_names import runner_of
 from flow.core.masked_exit.shell import ShellNode, base_name, constructs, plain_command, plain_words
 from flow.core.masked_exit.simulation import process
-from flow.core.masked_exit.states import FAILED, ShellRun, State, TooMuch, inner_text
+from flow.core.masked_exit.states import FAILED, PASSED, ShellRun, State, TooMuch, inner_text
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def dropped_check(node: ShellNode, parse: Parse) -> str:
                 return ""
             steps = run.steps
             failed = {state.status == 0 for state in ended if state.runner_end == FAILED}
-            if True in failed and (not asked or False in failed):
+            passes = {state.runner_end for state in ended if state.status == 0}
+            if {FAILED, PASSED} <= passes and (not asked or False in failed):
                 return _text(place)
     return ""
 

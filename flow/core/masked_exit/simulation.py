@@ -125,7 +125,7 @@ class Shell(Commands):
             ended = self._condition(node.parts[0], frozenset((before,)))
             self.turning -= 1
             turned = {state._replace(status=int(state.status == 0)) for state in ended}
-            yield from self._recorded(node, before, turned) if node is self.run.place else turned
+            yield from self._recorded(node, before, turned) if self.run.place else turned
 
     def _condition(self, node: ShellNode, states: States) -> States:
         self.tested += 1

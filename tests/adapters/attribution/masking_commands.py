@@ -268,6 +268,21 @@ for f in a b; do grep -q x "$f" && echo "$f"; done | wc -l | grep -qx 2
 ! for f in a b; do grep -q x $f && break; done
 for f in a b; do grep -q x "$f" || echo "$f"; done | grep -q . && exit 1 || exit 0
 test "$(for f in a b; do grep -q x $f || echo $f; done)" = ""
+end() { rc=$?; docker compose down; exit $rc; }; trap end EXIT; docker compose up -d && ./smoke.sh
+end() { rc=$?; [ $rc -eq 0 ] && echo PASS || echo FAIL; exit $rc; }; trap end EXIT; ./a && ./b
+end() { rc=$?; kill $pid; wait $pid; exit $rc; }; trap end EXIT; ./server & pid=$!; npm test
+ok() { if [ $? -ne 0 ]; then echo "$1 failed"; exit 1; fi; }; make; ok make; make test; ok test
+ok() { [ $? -eq 0 ] || { echo "$1 failed"; exit 1; }; }; ./a; ok a; ./b; ok b
+ok() { local rc=$?; if (( rc )); then echo "$1"; exit $rc; fi; }; pytest; ok py; npm test; ok npm
+: > bad; for t in t/*.sh; do bash "$t" || echo "$t" >> bad; done; ! [ -s bad ]
+: > bad; for t in t/*.sh; do bash "$t" || echo "$t" >> bad; done; ! grep -q . bad
+out=$(for t in t/*; do bash "$t" || echo FAIL; done); echo "$out"; ! grep -q FAIL <<< "$out"
+for t in t/*; do bash "$t" && echo ok || echo bad; done | sort -u | grep bad && exit 1 || exit 0
+./a | sort | grep FAIL && exit 1 || exit 0
+make 2>&1 | tee log | grep -i warning && exit 1 || exit 0
+! { grep -q y a || grep -q z a; }
+grep -q x a; test $? -ne 0
+cmp -s a b; [ $? -eq 1 ]
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -453,4 +468,16 @@ for f in a b; do [ -f "$f" ] && grep -q x "$f"; done
 for f in a b; do diff $f $f.orig; done
 ! grep -q a f; ! grep -q b f
 for f in *.py; do ! grep -q print "$f"; done
+pytest | tee log | tail -5 || true
+pytest | cat | cat || exit 0
+go test ./... 2>&1 | tee out | grep -v skip || :
+test -f x && pytest | tee log | tail || true
+echo 'pytest || true' | bash | tee log
+cat <<E | sh | tee log | tail@pytest; exit 0@E
+pytest <<E | tee log | tail || true@x@E
+f() { [ $? -ge 0 ]; }; pytest; f x
+f() { if [ $? -ne 0 ]; then echo "$1 failed"; fi; }; make test; f tests
+on_exit() { rc=$?; docker compose down; exit 0; }; trap on_exit EXIT; pytest
+for f in *.sh; do shellcheck "$f"; done && ! grep -rq print src
+grep -q a f; test $? -ge 0
 """.strip().split("\n")

@@ -85,6 +85,31 @@ def test_a_pipeline_is_flat_and_negated_as_a_whole() -> None:
     assert (pipe.kind, [part.words for part in pipe.parts]) == ("pipe", [("a",), ("b",), ("c",)])
 
 
+def shape(node: ShellNode) -> str:
+    inner = " ".join(map(shape, node.parts))
+    return "".join(filter(None, node.words)) if node.kind == "command" else f"{node.kind}({inner})"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a | b | c && d", "and(pipe(a b c) d)"),
+        ("a | b | c | d && e || f", "or(and(pipe(a b c d) e) f)"),
+        ("! a | b | c || d", "or(not(pipe(a b c)) d)"),
+        ("x && a | b | c || d", "or(and(x pipe(a b c)) d)"),
+        ("a | b | c && d | e | f || g", "or(and(pipe(a b c) pipe(d e f)) g)"),
+        ("a | [[ x && y ]]", "pipe(a group(and([[x [[y)))"),
+        ("x | { a | b | c || d; }", "pipe(x group(or(pipe(a b c) d)))"),
+        ("a <<E | b | c || d\nx\nE", "or(pipe(a b c) d)"),
+        ("if a | b | c || d; then e; fi", "if(sequence(or(pipe(a b c) d)) sequence(e))"),
+    ],
+)
+def test_a_pipe_binds_tighter_than_a_list(text: str, expected: str) -> None:
+    node = parse_shell(text)
+    assert node is not None
+    assert shape(node) == f"sequence({expected})"
+
+
 def test_an_if_has_condition_and_body_in_turn_and_the_other_branch_last() -> None:
     node = parse_shell("if a; then b; elif c; then d; else e; fi")
     assert node is not None
