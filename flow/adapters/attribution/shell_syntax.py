@@ -12,7 +12,7 @@ from functools import partial
 
 from flow.core.masked_exit.programs import SHELLS, shell_options
 from flow.core.masked_exit.runner_names import starts_runners
-from flow.core.masked_exit.shell import LAST, ShellNode, base_name
+from flow.core.masked_exit.shell import LAST, Kind, ShellNode, base_name
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -90,8 +90,11 @@ def _list_node(node: Any, depth: int) -> ShellNode:
     kind: Any = {"&&": "and", "||": "or"}.get(sign.type)
     if kind is None:
         raise _NotUnderstood
-    first = _shell_node(left, depth + 1)
-    return _joined(_member(right, depth), lambda second: ShellNode(kind, (first, second)))
+    return _listed(kind, _shell_node(left, depth + 1), _member(right, depth))
+
+
+def _listed(kind: Kind, first: ShellNode, right: ShellNode) -> ShellNode:
+    return _joined(right, lambda second: ShellNode(kind, (first, second)))
 
 
 def _member(node: Any, depth: int) -> ShellNode:
@@ -381,17 +384,18 @@ def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | 
     for child in children:
         if child.type in ("&&", "||"):
             sign = child.type
-        elif child.type == "pipeline":
+        elif child.type == "pipeline" and child.children[0].type.startswith("|"):
             *behind, last = [_member(part, depth) for part in _named_children(child)]
-            shown = fed if node.words == ("cat",) else None
-            node = _joined(last, partial(_piped, [node, *behind], shown=shown))
+            *listed, first = node.parts if node.kind in ("and", "or") else (node,)
+            shown = fed if first.words == ("cat",) else None
+            piped = _joined(last, partial(_piped, [first, *behind], shown=shown))
+            node = _listed(node.kind, listed[0], piped) if listed else piped  # "a && b <<E | c"
         elif child.type in ("heredoc_start", "heredoc_body", "heredoc_end", "comment"):
             continue
         elif child.type == "file_redirect":
             node = _with_files(node, tuple(_written_files(child)), tuple(_read_files(child)))
         elif child.is_named and sign:
-            right = _shell_node(child, depth + 1)
-            node = ShellNode("and" if sign == "&&" else "or", (node, right))
+            node = _listed("and" if sign == "&&" else "or", node, _member(child, depth))
             sign = ""
         elif child.is_named and child.type != "file_descriptor":
             raise _NotUnderstood

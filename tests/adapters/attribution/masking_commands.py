@@ -480,4 +480,5 @@ f() { if [ $? -ne 0 ]; then echo "$1 failed"; fi; }; make test; f tests
 on_exit() { rc=$?; docker compose down; exit 0; }; trap on_exit EXIT; pytest
 for f in *.sh; do shellcheck "$f"; done && ! grep -rq print src
 grep -q a f; test $? -ge 0
+pytest <<E || true | cat@x@E
 """.strip().split("\n")

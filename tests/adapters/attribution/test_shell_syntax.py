@@ -101,6 +101,9 @@ def shape(node: ShellNode) -> str:
         ("a | [[ x && y ]]", "pipe(a group(and([[x [[y)))"),
         ("x | { a | b | c || d; }", "pipe(x group(or(pipe(a b c) d)))"),
         ("a <<E | b | c || d\nx\nE", "or(pipe(a b c) d)"),
+        ("a <<E || b | c | d && e\nx\nE", "and(or(a pipe(b c d)) e)"),
+        ("a <<E || b && c\nx\nE", "and(or(a b) c)"),
+        ("a && b <<E | c | d || e\nx\nE", "or(and(a pipe(b c d)) e)"),
         ("if a | b | c || d; then e; fi", "if(sequence(or(pipe(a b c) d)) sequence(e))"),
     ],
 )
