@@ -21,7 +21,7 @@ from flow.core.masked_exit.states import (
     put,
     with_status,
 )
-from flow.core.masked_exit.values import JOB, TOLD, UNKNOWN, fitting, word_values
+from flow.core.masked_exit.values import JOB, TOLD, UNKNOWN, all_statuses, fitting, word_values
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -201,15 +201,27 @@ class Shell(Commands):
         return ends | {state._replace(status=0) for state in states}
 
     def _for(self, node: ShellNode, states: States) -> Iterable[State]:
-        name, *items = node.words
+        items = node.words[1:]
         plain = [item for item in items if item is not None and not has_wildcard(item)]
         if len(plain) == len(items) <= 20 and len(node.source) > 1:
             states = frozenset(state._replace(status=0) for state in states)
             turns: Iterable[str] = plain
         else:
             turns = (UNKNOWN,) * 4
+        list_text = " ".join(node.source[1:])
+        if not all_statuses(list_text, State().lookup()):
+            return self._turns(node, states, turns)
+        ends: set[State] = set()
+        for state in states:
+            statuses = all_statuses(list_text, state.lookup())
+            ends |= self._turns(node, frozenset((state,)), statuses)
+        return ends
+
+    def _turns(self, node: ShellNode, states: States, turns: Iterable[str]) -> set[State]:
+        """The states after a ``for`` with these values of its variable."""
+        name = node.words[0]
         done: set[State] = set()
-        out: States = states if not items and len(node.source) > 1 else frozenset()
+        out: States = states if not node.words[1:] and len(node.source) > 1 else frozenset()
         for value in turns:
             begun = frozenset(state.setting(name or "_", value) for state in states)
             broken, after = self._turn(node.parts[0], begun)
@@ -270,8 +282,11 @@ class Shell(Commands):
                 values = [UNKNOWN] if array else word_values(word, source, state.lookup())
                 if node.parts and after.runner_end == FAILED != state.runner_end and LAST in source:
                     values = [TOLD]
+                kept = after
+                for number, status in enumerate(all_statuses(source.strip("()"), state.lookup())):
+                    kept = kept.setting(f"{name}[{number}]", status)
                 for value in values:
-                    ends.add(after.setting(name, self._kept(value, state, states)))
+                    ends.add(kept.setting(name, self._kept(value, state, states)))
         return self._failing(ends) if node.parts else ends
 
     def _substituted(self, node: ShellNode, state: State) -> Iterable[State]:

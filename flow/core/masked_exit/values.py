@@ -25,7 +25,8 @@ _SAMPLES = ("1", "2", "101")
 """Numbers that represent :data:`ANY` in a comparison."""
 _MOST = 256
 """Combinations of values that are examined, at most."""
-_REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{PIPESTATUS\[\d\]\})")
+_REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{\w+\[\d\]\})")
+_STATUSES = re.compile(r"\$\{PIPESTATUS\[[@*]\]\}")
 _ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
 _DEFAULT = re.compile(r"\$\{(\w+):-([\w.]*)\}")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -42,10 +43,20 @@ def word_values(word: str | None, source: str, known: Lookup) -> list[str]:
     return _texts(text, known)
 
 
+def all_statuses(text: str, known: Lookup) -> list[str]:
+    """The values of ``"${PIPESTATUS[@]}"``, one for each program of the pipe; empty for another."""
+    if text == '"${PIPESTATUS[*]}"' or not _STATUSES.fullmatch(text.strip('"')):
+        return []
+    return [value for name, value in known.items() if name.startswith("PIPESTATUS[")]
+
+
 def _texts(text: str, known: Lookup) -> list[str]:
+    if _STATUSES.search(text):
+        statuses = [f"${{{name}}}" for name in known if name.startswith("PIPESTATUS[")]
+        text = _STATUSES.sub(" ".join(statuses), text)
     whole = _REFERENCE.fullmatch(text)
     if whole is not None:
-        return [known.get(whole[1].strip("{}"), UNKNOWN)]
+        return [_known(whole[1].strip("{}"), known)]
     default = _DEFAULT.fullmatch(text)
     if default is not None:
         return [known.get(default[1], UNKNOWN) or default[2]]
@@ -54,16 +65,22 @@ def _texts(text: str, known: Lookup) -> list[str]:
         return numbers(arithmetic[1], known)
     rest = _REFERENCE.sub("", text)
     names = [match.strip("{}") for match in _REFERENCE.findall(text)]
-    if "$" in rest or "`" in rest or any(known.get(name, UNKNOWN) in _VAGUE for name in names):
+    if "$" in rest or "`" in rest or any(_known(name, known) in _VAGUE for name in names):
         return [_vague(text, known)]
     expanded = []
-    for values in _combinations([known[name] for name in names]):
+    for values in _combinations([_known(name, known) for name in names]):
         given = iter(values)
         expanded.append(_REFERENCE.sub(lambda _, given=given: next(given), text))  # type: ignore[misc]
     return expanded
 
 
 _VAGUE = (UNKNOWN, TOLD)
+
+
+def _known(name: str, known: Lookup) -> str:
+    """The value of a variable; that of an array's member as far as the array's shows it."""
+    array = known.get(name.partition("[")[0], UNKNOWN)
+    return known.get(name, TOLD if array == TOLD else UNKNOWN)
 
 
 def _vague(text: str, known: Lookup) -> str:

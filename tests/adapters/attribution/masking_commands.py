@@ -283,6 +283,10 @@ make 2>&1 | tee log | grep -i warning && exit 1 || exit 0
 ! { grep -q y a || grep -q z a; }
 grep -q x a; test $? -ne 0
 cmp -s a b; [ $? -eq 1 ]
+make test | tee log; for s in ${PIPESTATUS[*]}; do [ $s -eq 0 ] || exit 1; done
+make test | tee log; [[ "${PIPESTATUS[*]}" == "0 0" ]]
+make test | tee log; [ "${PIPESTATUS[*]}" = "0 0" ]
+make test | tee log; st=(${PIPESTATUS[*]}); exit ${st[0]}
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -481,4 +485,8 @@ on_exit() { rc=$?; docker compose down; exit 0; }; trap on_exit EXIT; pytest
 for f in *.sh; do shellcheck "$f"; done && ! grep -rq print src
 grep -q a f; test $? -ge 0
 pytest <<E || true | cat@x@E
+make test | tee log; [[ "${PIPESTATUS[*]}" == *0 ]]
+make test | tee log; [ "${PIPESTATUS[1]}" = 0 ]
+make test | tee log; for s in ${PIPESTATUS[*]}; do [ $s -eq 0 ]; done
+make test | tee log; st=(${PIPESTATUS[*]}); exit ${st[1]}
 """.strip().split("\n")
