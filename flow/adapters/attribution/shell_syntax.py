@@ -359,6 +359,15 @@ def _redirected(node: Any, depth: int) -> ShellNode:
     return _after_heredoc(statement, after, depth, fed)
 
 
+def _shown_file(node: Any, depth: int) -> ShellNode:
+    """``$(< FILE)``, which is ``$(cat FILE)``."""
+    reads = [*_read_files(node)]
+    if len(reads) != 1:
+        raise _NotUnderstood
+    shown = ("cat", _node_text(node.children[-1]))
+    return ShellNode("command", _substitutions(node, depth), ("cat", reads[0]), shown)
+
+
 def _behind(substitutions: tuple[ShellNode, ...], node: ShellNode) -> ShellNode:
     """A construct behind the substitutions in its words, whose status it drops."""
     if not substitutions:
@@ -495,6 +504,7 @@ def _function(node: Any, depth: int) -> ShellNode:
 _READERS: dict[str, Callable[[Any, int], ShellNode]] = {
     "list": _list_node,
     "pipeline": _pipeline,
+    "file_redirect": _shown_file,
     "negated_command": _negated,
     "subshell": _subshell,
     "compound_statement": _compound,

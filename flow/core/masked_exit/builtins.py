@@ -15,7 +15,7 @@ from flow.core.masked_exit.states import (
     unquoted,
     with_status,
 )
-from flow.core.masked_exit.values import ANY, JOB, TOLD, UNKNOWN, word_values
+from flow.core.masked_exit.values import ANY, FILE, JOB, TOLD, UNKNOWN, word_values
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -180,9 +180,10 @@ class Builtins:
         return (state._replace(params=params, status=0),)
 
     def _read(self, command: ShellNode, state: State) -> Iterable[State]:
-        for word in command.words[1:]:
-            if word is not None and word.isidentifier():
-                state = state.setting(word, UNKNOWN)
+        names = [word for word in command.words[1:] if word is not None and word.isidentifier()]
+        read = state.lookup().get(f"{FILE}{command.reads[0]}" if command.reads else "", UNKNOWN)
+        for name in names:
+            state = state.setting(name, read if len(names) == 1 else UNKNOWN)
         return self._failing(with_status(state, (0, 1)))
 
     def _printf(self, command: ShellNode, state: State) -> Iterable[State]:

@@ -47,7 +47,7 @@ from flow.core.masked_exit.values import ANY, TOLD, UNKNOWN, numbers, tested, wo
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     States = frozenset[State]
 
@@ -108,7 +108,11 @@ class Commands(Builtins):
 
     def _missing(self, node: ShellNode, states: States) -> set[State]:
         """The failed states of a command whose input file is missing: nothing runs."""
-        return {state._replace(status=SOME) for state in states} if node.reads else set()
+        return {
+            state._replace(status=SOME)
+            for state in states
+            if not {*node.reads} <= {name for name, _ in state.statuses}
+        }
 
     def _with_files(self, state: State, node: ShellNode) -> State:
         if not node.writes or state.runner_end not in (FAILED, PASSED):
@@ -129,6 +133,8 @@ class Commands(Builtins):
                 )
                 asks = answer and any(LAST in source for source in node.source)
                 ended = set(self._simple(node, as_examined(before) if asks else before, states))
+                if node.writes:
+                    ended = {after for end in ended for after in _writing(node, before, end)}
                 ends |= self._recorded(node, before, ended) if self.run.place else ended
         return {end._replace(pipe=()) for end in ends} | self._missing(node, states)
 
@@ -333,14 +339,24 @@ class Commands(Builtins):
             errexit="e" in options or "errexit" in options,
             values=state.values if text not in words else (),  # expanded by the outer shell
             written=state.written,
+            statuses=state.statuses,
         )
         ended = self.process(inner, begun)
         if not without_shell(words)[1]:  # the program around it may fail by itself
             ended |= with_status(begun, OTHER)
-        return {
-            state._replace(status=end.status, runner_end=end.runner_end, written=end.written)
-            for end in ended
-        }
+        return {state.after(end) for end in ended}
+
+
+def _writing(node: ShellNode, before: State, end: State) -> Iterator[State]:
+    """``end`` after a command that wrote files: ``echo $? > rc`` leaves a status in one."""
+    kept = tuple(pair for pair in end.statuses if pair[0] not in node.writes)
+    values = [UNKNOWN]
+    if node.words[:1] in (("echo",), ("printf",)) and len(node.words) in (2, 3):
+        values = word_values(node.words[-1], node.source[-1], before.lookup())
+    for value in values:
+        status = value == ANY or value.isdigit()
+        wrote = tuple((name, value) for name in node.writes) if status else ()
+        yield end._replace(statuses=tuple(sorted((*kept, *wrote))))
 
 
 def _has_time_limit(words: tuple[str | None, ...]) -> bool:

@@ -92,10 +92,7 @@ class Shell(Commands):
         """(this shell after it, the process's end) for each end of a separate process."""
         begun = state._replace(**changes)  # type: ignore[arg-type]
         ends = self.process(node, begun, tested=self.tested)
-        return [
-            (state._replace(status=end.status, runner_end=end.runner_end, written=end.written), end)
-            for end in ends
-        ]
+        return [(state.after(end), end) for end in ends]
 
     def _background(self, node: ShellNode, states: States) -> Iterable[State]:
         for state in self.one_by_one(states):

@@ -6,7 +6,7 @@ import re
 
 from flow.core.masked_exit.programs import eval_text, without_shell
 from flow.core.masked_exit.runner_names import runner_of
-from flow.core.masked_exit.values import ANY, UNKNOWN
+from flow.core.masked_exit.values import ANY, FILE, UNKNOWN
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -48,10 +48,13 @@ class State(NamedTuple):
     """The statuses of the parts of the last pipeline."""
     written: frozenset[str] = frozenset()
     """Files with the followed runner's output or report."""
+    statuses: tuple[tuple[str, str], ...] = ()
+    """Files into which the command wrote a status (``echo $? > rc``), each with it."""
 
     def lookup(self) -> dict[str, str]:
         """The values that a word can refer to, by variable or parameter."""
         known = dict(self.values)
+        known.update((FILE + name, status) for name, status in self.statuses)
         known["?"] = ANY if self.status == SOME else str(self.status)
         known["!"] = self.job or UNKNOWN
         for number, status in enumerate(self.pipe or (self.status,)):
@@ -64,6 +67,15 @@ class State(NamedTuple):
         """A copy with the variable ``name`` set to ``value``."""
         kept = [pair for pair in self.values if pair[0] != name]
         return self._replace(values=tuple(sorted([*kept, (name, value)])))
+
+    def after(self, end: State) -> State:
+        """A copy after a process that ended as ``end``: its variables are gone, its files stay."""
+        return self._replace(
+            status=end.status,
+            runner_end=end.runner_end,
+            written=end.written,
+            statuses=end.statuses,
+        )
 
 
 Numbered = tuple[tuple[str, int], ...]

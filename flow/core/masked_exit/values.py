@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ANY, UNKNOWN, TOLD = "\0any", "\0unknown", "\0told"
 JOB = "\0job "
 """Prefix of the value of ``$!``, before the status of that process."""
+FILE = "<"
+"""Prefix of a file's name, where the value is a status that the command wrote into it."""
 _SAMPLES = ("1", "2", "101")
 """Numbers that represent :data:`ANY` in a comparison."""
 _MOST = 256
@@ -29,6 +31,7 @@ _REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{\w+\[\d\]\})")
 _STATUSES = re.compile(r"\$\{PIPESTATUS\[[@*]\]\}")
 _ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
 _DEFAULT = re.compile(r"\$\{(\w+):-([\w.]*)\}")
+_SHOWN = re.compile(r"\$\((?:cat\s+|<\s*)([\w./-]+)\)|`cat\s+([\w./-]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 if TYPE_CHECKING:
@@ -60,6 +63,9 @@ def _texts(text: str, known: Lookup) -> list[str]:
     default = _DEFAULT.fullmatch(text)
     if default is not None:
         return [known.get(default[1], UNKNOWN) or default[2]]
+    shown = _SHOWN.fullmatch(text)
+    if shown is not None:
+        return [known.get(FILE + (shown[1] or shown[2]), UNKNOWN)]
     arithmetic = _ARITHMETIC.fullmatch(text)
     if arithmetic is not None:
         return numbers(arithmetic[1], known)

@@ -287,6 +287,18 @@ make test | tee log; for s in ${PIPESTATUS[*]}; do [ $s -eq 0 ] || exit 1; done
 make test | tee log; [[ "${PIPESTATUS[*]}" == "0 0" ]]
 make test | tee log; [ "${PIPESTATUS[*]}" = "0 0" ]
 make test | tee log; st=(${PIPESTATUS[*]}); exit ${st[0]}
+pytest && [ "$(<VERSION)" = 1 ]
+pytest && v=$(< VERSION) && [ "$v" = 1 ]
+{ pytest; echo $? > rc; } 2>&1 | tee log; exit $(cat rc)
+{ pytest; echo $? > rc; } 2>&1 | tee log; exit "$(<rc)"
+{ pytest; echo $? > rc; } 2>&1 | tee log; [ "$(cat rc)" = 0 ]
+{ pytest; echo $? > rc; } 2>&1 | tee log; read -r rc < rc; exit $rc
+(make test; echo $? > rc) | tee log; rc=$(cat rc); exit $rc
+(./run-tests; printf '%s\n' "$?" > .rc) | tee log; exit `cat .rc`
+bash -c 'pytest; echo $? > rc' | tee log; exit $(cat rc)
+echo 1 > rc; { pytest; echo $? > rc; } | tee log; exit $(cat rc)
+pytest; echo $? > rc; exit $(cat rc)
+./a; echo $? > rc; docker compose down; test "$(cat rc)" -eq 0
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -489,4 +501,11 @@ make test | tee log; [[ "${PIPESTATUS[*]}" == *0 ]]
 make test | tee log; [ "${PIPESTATUS[1]}" = 0 ]
 make test | tee log; for s in ${PIPESTATUS[*]}; do [ $s -eq 0 ]; done
 make test | tee log; st=(${PIPESTATUS[*]}); exit ${st[1]}
+{ pytest; echo $? > rc; } | tee log; exit $(cat rc2)
+{ pytest; ls; echo $? > rc; } | tee log; exit $(cat rc)
+{ pytest; echo $? > rc; echo 0 > rc; } | tee log; exit $(cat rc)
+{ pytest; echo $? > rc; } | tee log; [ "$(cat rc)" -ge 0 ]
+{ pytest; echo $? > rc; } | tee log; test -n "$(<rc)"
+{ pytest; echo $? > rc; } | tee log; ls > rc; exit $(cat rc)
+pytest; echo $(<log)
 """.strip().split("\n")
