@@ -64,7 +64,7 @@ def dropped_check(node: ShellNode, parse: Parse) -> str:
         for part in everything
         if part.kind in ("for", "while", "until", "function")
         for inner in constructs(part)
-    }
+    } - {id(inner) for part in everything if part.kind == "pipe" for inner in _read_on(part)}
     steps = 0
     for place in [part for part in everything if _is_followed(part)][:MOST_PLACES]:
         asks_only = _asks_only(place)
@@ -92,6 +92,18 @@ def _everything(node: ShellNode, parse: Parse, depth: int = 0) -> Iterator[Shell
         inner = parse(text) if text is not None and depth < MOST_NESTED else None
         if inner is not None:
             yield from _everything(inner, parse, depth + 1)
+
+
+def _read_on(pipe: ShellNode) -> Iterator[ShellNode]:
+    """The constructs whose output a later part of the pipe may decide by: ``... | diff - x``."""
+    deciding = [n for n, part in enumerate(pipe.parts) if _may_decide(part)]
+    for part in pipe.parts[: deciding[-1]] if deciding else ():
+        yield from constructs(part)
+
+
+def _may_decide(part: ShellNode) -> bool:
+    name = base_name((*plain_words(part.words), "")[0] or "")
+    return part.kind == "command" and name not in CANNOT_FAIL | FILTERS | LOOKS
 
 
 def _text(place: ShellNode) -> str:

@@ -100,7 +100,8 @@ PREPARES = frozenset(
     (
         "data", "db", "deps", "dependencies", "env", "fixture", "fixtures", "image", "images",
         "setup", "build", "clean", "install", "requirements", "up", "down", "server", "compile",
-        "lint", "format", "fmt", "types", "docker",
+        "lint", "format", "fmt", "types", "docker", "gen", "generate", "prepare", "create", "seed",
+        "fetch", "download",
     )
 )  # fmt: skip
 """Other words in such a name, if the target or script prepares something for tests or changes them.

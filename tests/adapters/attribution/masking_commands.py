@@ -299,6 +299,12 @@ bash -c 'pytest; echo $? > rc' | tee log; exit $(cat rc)
 echo 1 > rc; { pytest; echo $? > rc; } | tee log; exit $(cat rc)
 pytest; echo $? > rc; exit $(cat rc)
 ./a; echo $? > rc; docker compose down; test "$(cat rc)" -eq 0
+for f in in/*; do ./tool "$f"; done | diff - expected.txt
+cat urls | while read -r u; do curl -s "$u"; done | grep -q ok
+for t in t/*.sh; do bash "$t" >/dev/null && echo ok; done | grep -c ok | grep -qx 5
+./gen-tests.sh; ./run-tests.sh
+npm run generate:tests; npm test
+make prepare-tests; make test
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -508,4 +514,7 @@ make test | tee log; st=(${PIPESTATUS[*]}); exit ${st[1]}
 { pytest; echo $? > rc; } | tee log; test -n "$(<rc)"
 { pytest; echo $? > rc; } | tee log; ls > rc; exit $(cat rc)
 pytest; echo $(<log)
+for f in *.sh; do shellcheck "$f"; done | tee log
+for f in *.sh; do shellcheck "$f"; done 2>&1 | sort -u | tail -3
+find . -name '*.sh' | while read -r f; do shellcheck "$f"; done | tee log
 """.strip().split("\n")
