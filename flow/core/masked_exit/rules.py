@@ -106,8 +106,7 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         analysis = _followed(node, parse, list(run.seen)[:MOST_RUNNERS])
         dropped = "" if analysis.masked_exit else dropped_check(node, parse)
         if dropped:
-            why = f"the exit status can be 0 although {dropped} fails: it does not reach it"
-            return Exits(why)
+            return Exits(_unheard(dropped))
         if not analysis.masked_exit:
             analysis = _with_others(analysis, node, parse, set(run.seen))
         if runners and not analysis.masked_exit and not any(map(report_of, run.seen)):
@@ -132,7 +131,7 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
         passes = {state.runner_end for state in ended if state.status == 0}
         name = _name(words)
         if FAILED in passes and PASSED in passes:
-            return Exits(f"the exit status can be 0 although {name} fails: it does not reach it")
+            return Exits(_unheard(name))
         if FAILED in passes and not inverted:
             return Exits(f"the exit status is 0 where {name} fails, and not where it passes")
         second_try = second_try or run.second_try
@@ -216,6 +215,13 @@ def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[Shell
 def _deciding_command(command: ShellNode) -> ShellNode:
     """The command whose status counts: for ``find -exec``, the command that ``find`` runs."""
     return command._replace(words=silenced(plain_words(command.words)) or command.words)
+
+
+def _unheard(name: str) -> str:
+    return (
+        f"the exit status can be 0 although {name} fails: it does not reach it "
+        "(with `|| exit 1` behind the check, it would)"
+    )
 
 
 def _name(words: tuple[str | None, ...]) -> str:

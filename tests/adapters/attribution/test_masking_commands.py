@@ -43,6 +43,11 @@ def test_a_masked_one_is_told_and_names_what_is_lost() -> None:
     assert [text for text in MASKED if "`" not in why(text)] == []
 
 
+def test_the_way_out_is_named() -> None:
+    for text in ("pytest; ls", "grep -q a x; ls", "for f in *.sh; do bash -n $f; done"):
+        assert "`|| exit 1` behind the check" in why(text)
+
+
 def test_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(HONEST) == len(set(HONEST)) >= 100
     alarms = sum(bool(why(text)) for text in HONEST)
