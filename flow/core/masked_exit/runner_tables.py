@@ -100,12 +100,13 @@ PREPARES = frozenset(
     (
         "data", "db", "deps", "dependencies", "env", "fixture", "fixtures", "image", "images",
         "setup", "build", "clean", "install", "requirements", "up", "down", "server", "compile",
-        "lint", "format", "fmt", "types", "docker", "gen", "generate", "prepare", "create", "seed",
-        "fetch", "download",
+        "lint", "format", "fmt", "types", "docker",
     )
 )  # fmt: skip
 """Other words in such a name, if the target or script prepares something for tests or changes them.
 """
+MAKES_READY = frozenset(("gen", "generate", "prepare", "create", "seed", "fetch", "download"))
+"""First words of such a name that do so, too: ``gen-tests.sh``, but not ``test:download``."""
 MODULES = {
     "pytest": "pytest", "unittest": "unittest", "nose2": "unittest", "nose": "unittest", "tox": "",
     "nox": "", "stestr": "stestr", "behave": "behave", "robot": "robot", "green": "", "ward": "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from flow.core.masked_exit.runner_tables import PREPARES, TEST_WORDS, VALUED
+from flow.core.masked_exit.runner_tables import MAKES_READY, PREPARES, TEST_WORDS, VALUED
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +30,8 @@ def tests_by_name(target: str) -> bool:
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", target)]
     if words[:1] == ["check"] and (len(words) == 1 or words[-1] == "all"):
         return True
+    if words[:1] and words[0] in MAKES_READY:
+        return False
     return not TEST_WORDS.isdisjoint(words) and PREPARES.isdisjoint(words)
 
 

@@ -517,4 +517,5 @@ pytest; echo $(<log)
 for f in *.sh; do shellcheck "$f"; done | tee log
 for f in *.sh; do shellcheck "$f"; done 2>&1 | sort -u | tail -3
 find . -name '*.sh' | while read -r f; do shellcheck "$f"; done | tee log
+npm run test:download; ls
 """.strip().split("\n")
