@@ -175,6 +175,8 @@ class Writer:
                 "bash -c '{0}'", "echo '{0}' | bash", "x=0; {0}; {1}; exit $x",
                 "x=0; for i in 1 2; do {0}; {1} || x=1; done; exit $x",
                 "x=0; ({0} || x=1); exit $x",
+                "({0}) | cat | cat || {1}", "({0}) | cat | cat && {1}",
+                "f() {{ y=$?; {0}; return $y; }}; {1}; f",
             ]
         )  # fmt: skip
         text = shape.format(one, two)
