@@ -23,8 +23,9 @@ def settle() -> None:
 
     An ignored SIGCHLD loses the exit status of every child; a blocked alarm never ends a hook. A
     SIGHUP or SIGINT that is ignored stays so: ``nohup`` and a shell's background jobs ignore them
-    on purpose. Commands inherit none of these changes (``process_child.start``). A umask that takes
-    the user's own rights away would shut Flow, and every command, out of what it has just made.
+    on purpose. Commands inherit none of these changes (:func:`flow.adapters.process.child.start`).
+    A umask that takes the user's own rights away would shut Flow, and every command, out of what it
+    has just made.
     """
     os.umask(os.umask(0o077) & 0o077)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

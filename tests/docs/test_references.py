@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from functools import cache
 from pathlib import Path, PurePath
@@ -186,6 +187,64 @@ OTHERS = {"argparse.py", "yaml.py", "sitecustomize.py", "conftest.py"}
 def test_the_modules_that_a_page_for_maintainers_names_exist(page: Path) -> None:
     named = modules_in(page.read_text(encoding="utf-8"))
     assert {name for name in named if not is_module(name)} <= OTHERS
+
+
+ROLE = re.compile(r":(?:class|func|data|meth|mod|attr|exc):`~?([\w.]+)`")
+NAME = re.compile(r"^\s*(?:(?:async )?def |class |)(\w+)(?=[(:]| [:=])", re.M)
+SEVERAL = re.compile(r"^((?:\w+, )+\w+) = ", re.M)
+IMPORTED = re.compile(r"\bimport (?:\([^)]*\)|[\w, .]+)", re.M)
+CODE = {
+    ".".join(path.with_suffix("").parts): Path(ROOT, path).read_text(encoding="utf-8")
+    for path in MODULES
+    if path.parts[0] == "flow"
+}
+
+
+def is_there(module: str) -> bool:
+    return module in CODE or f"{module}.__init__" in CODE
+
+
+def names_in(module: str) -> set[str]:
+    text = CODE.get(module) or CODE[f"{module}.__init__"]
+    together = re.findall(r"\w+", " ".join(SEVERAL.findall(text)))
+    return {*NAME.findall(text), *re.findall(r" import \w+ as (\w+)", text), *together}
+
+
+@cache
+def all_names() -> set[str]:
+    """The names that Flow defines anywhere, and Python's own."""
+    return set(dir(builtins)).union(*map(names_in, CODE))
+
+
+def unknown_names(text: str) -> list[str]:
+    """The modules, classes and functions that docstrings name by a role and that are not there.
+
+    ``:func:`flow.core.x.f```, or a name that the module has or imports; a class's own by its name.
+    """
+    local = set(re.findall(r"\w+", " ".join(IMPORTED.findall(text)))) | {*NAME.findall(text)}
+    missing = []
+    for name in ROLE.findall(text):
+        parts = name.split(".")
+        if parts[0] != "flow":
+            there = all_names() if len(parts) == 1 else local
+            missing += [] if parts[0] in there | local else [name]
+            continue
+        size = next(n for n in range(len(parts), 0, -1) if is_there(".".join(parts[:n])))
+        inside = names_in(".".join(parts[:size]))
+        missing += [] if inside.issuperset(parts[size:]) else [name]
+    return missing
+
+
+def test_the_names_in_docstrings_are_there() -> None:
+    unknown = {module: unknown_names(text) for module, text in CODE.items()}
+    assert {module: names for module, names in unknown.items() if names} == {}
+
+
+def test_a_name_that_is_gone_would_be_noticed() -> None:
+    gone = ["flow.core.goal.model.Gaol", "flow.core.gaol", "entries.read", "Gaol"]
+    there = ["flow.core.goal.model.Goal", "flow.core.goal.model", "Goal", "KeyboardInterrupt"]
+    text = "".join(f":class:`~{name}`" for name in (*gone, *there))
+    assert unknown_names(text) == gone
 
 
 def test_where_a_rule_is_names_what_is_there() -> None:

@@ -30,7 +30,10 @@ _END = 1 << 13
 
 
 def parse(line: bytes, *, hashed: bool = False) -> LedgerEntry:
-    """The entry of a line; ValueError names the fault. ``hashed`` as for :func:`entries.read`."""
+    """The entry of a line; ValueError names the fault.
+
+    ``hashed`` as for :func:`chain_entries.read`.
+    """
     try:
         document = lenient_json.loads(line)
     except ValueError:

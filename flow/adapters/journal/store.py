@@ -1,10 +1,10 @@
 """The decision journal (SPEC 1): Markdown under a YAML front matter that lists artifacts.
 
 An artifact is appended by editing the text: no existing text changes, the body stays byte for byte.
-Front matter in the very form Flow writes is recognised line by line (``journal_text.canonical``)
-and needs no YAML at all; any other is parsed before and after the edit, and the edit counts only if
-the two differ by exactly the new artifact. Front matter that cannot be read is refused by file and
-line, never repaired by guessing.
+Front matter in the very form Flow writes is recognised line by line
+(:func:`flow.adapters.journal.text.canonical`) and needs no YAML at all; any other is parsed before
+and after the edit, and the edit counts only if the two differ by exactly the new artifact. Front
+matter that cannot be read is refused by file and line, never repaired by guessing.
 """
 
 from __future__ import annotations

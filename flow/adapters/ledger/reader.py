@@ -162,7 +162,10 @@ class FileRecords:
 
     @contextmanager
     def together(self, run_id: str) -> Iterator[None]:
-        """See :meth:`Records.together`: its folder and the pinned heads are looked up once."""
+        """See :meth:`flow.app.ports.Records.together`.
+
+        Its folder and the pinned heads are looked up once.
+        """
         folder = layout.evidence_dir(ids.run_id(run_id))
         with folders_kept_open(self._root, folder, make=False), self._record.heads_read_once():
             yield

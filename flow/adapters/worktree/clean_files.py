@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 Stamps = bytes
-"""A signature (``fs.stamps``), packed: there is one for each file."""
+"""A signature (:mod:`flow.adapters.fs.stamps`), packed: there is one for each file."""
 
 _STAMPS = struct.Struct("<QQQQI")
 pack_stamps = _STAMPS.pack
