@@ -1,4 +1,4 @@
-"""The reference of the command line (``docs/cli.md``), made from the commands' own help texts.
+"""The reference of the command line (``docs/reference/cli.md``), made from the commands' help.
 
 What argparse prints differs between versions of Python, so the tables are made from its arguments.
 """

@@ -2,8 +2,8 @@
 
 The diagram of ``docs/lifecycle.md`` comes from the table in ``flow/core/goal/lifecycle.py``, the
 tables of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``, that of ``docs/settings.md``
-from the table of keys, the reference in ``docs/cli.md`` from the commands. A test in ``tests/docs``
-keeps them current.
+from the table of keys, the list of commands in ``docs/reference/cli.md`` from the commands. A test
+in ``tests/docs`` keeps them current.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def current(text: str) -> str:
 
 def pages() -> list[Path]:
     """The pages that have generated blocks."""
-    return [page for page in sorted((ROOT / "docs").glob("*.md")) if BLOCK.search(_read(page))]
+    found = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/reference").glob("*.md")]
+    return [page for page in sorted(found) if BLOCK.search(_read(page))]
 
 
 def _read(page: Path) -> str:

@@ -12,7 +12,7 @@ from tests.docs.console import Command, normal
 from tests.support import ROOT
 
 README = Path(ROOT, "README.md").read_text(encoding="utf-8")
-COMMAND_LINE = Path(ROOT, "docs/cli.md").read_text(encoding="utf-8")
+COMMAND_LINE = Path(ROOT, "docs/reference/cli.md").read_text(encoding="utf-8")
 
 
 DOCS = [str(page.relative_to(Path(ROOT, "docs"))) for page in Path(ROOT, "docs").rglob("*.md")]
@@ -78,12 +78,12 @@ def test_every_command_is_run_or_told() -> None:
         for word in getattr(module, "COMMANDS", [""]):
             command = f"flow {name} {word}".strip()
             told = re.search(rf"^#+ {command}$", COMMAND_LINE, re.M)
-            assert told, f"{command} is not in docs/cli.md"
+            assert told, f"{command} is not in docs/reference/cli.md"
 
 
 @pytest.mark.parametrize("helper", sorted(path.name for path in Path(ROOT, "bin").glob("*.sh")))
 def test_every_helper_is_told(helper: str) -> None:
-    page = Path(ROOT, "docs", "cli.md").read_text(encoding="utf-8")
+    page = Path(ROOT, "docs", "reference", "cli.md").read_text(encoding="utf-8")
     assert f"| `{helper} " in page
 
 
