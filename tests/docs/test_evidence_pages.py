@@ -19,13 +19,13 @@ from flow.core.secrets.redact import KNOWN
 from flow.core.secrets.shapes import shapes
 from tests.support import ROOT
 
-PAGE, COMMANDS, FILES, RECORD, EXCHANGE, SANDBOX = (
+PAGE, COMMANDS, CHANGES, GOAL_FILE, EXCHANGE, SANDBOX = (
     Path(ROOT, "docs", f"{name}.md").read_text(encoding="utf-8")
     for name in (
         "evidence",
         "evidence-commands",
-        "evidence-files",
-        "evidence-record",
+        "evidence-changes",
+        "goal-file",
         "evidence-exchange",
         "sandbox-secrets",
     )
@@ -59,7 +59,7 @@ def test_every_attack_is_caught(point: str) -> None:
     text = _sections()[point]
     shown = "\n".join(re.findall(r"```console\n(.*?)```", text, re.S))
     assert len(shown.splitlines()) <= 25
-    own = r"\]\((?:evidence-[a-z]+|sandbox-secrets)\.md(?:#[a-z-]+)?\)"
+    own = r"\]\((?:evidence-[a-z]+|goal-file|sandbox-secrets)\.md(?:#[a-z-]+)?\)"
     assert re.search(own, text), "links to its own page"
     assert POINTS[point] in shown
 
@@ -83,13 +83,13 @@ def test_its_rule_file_is_valid() -> None:
 
 
 def test_every_word_of_staleness_is_told() -> None:
-    section = FILES[FILES.index("## Freshness") : FILES.index("## Protected files")]
+    section = CHANGES[CHANGES.index("## Freshness") : CHANGES.index("## Protected files")]
     told = re.findall(r"^\| `(\w+)` \|", section, re.M)
     assert sorted(told) == sorted(["why_stale", *WORDS])
 
 
 def test_every_field_that_an_amendment_weighs_is_in_the_table() -> None:
-    section = RECORD[RECORD.index("## Amendments") :]
+    section = GOAL_FILE[GOAL_FILE.index("## Amendments") :]
     told = {word for row in rows(section) for word in re.findall(r"[a-z_0-9]+", row[0])}
     carried = {"on_incomplete", "on_blocked", "on_complete", "command", "judge_agent"}
     carried |= {"evidence_bundle_format", "apiVersion", "kind", "id"}

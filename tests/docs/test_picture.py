@@ -46,7 +46,7 @@ def test_the_picture_of_the_inbox_is_what_a_terminal_shows(tmp_path: Path) -> No
     ("picture", "page", "link"),
     [
         (make_picture.PICTURE, "README.md", "](docs/pictures/evaluate.svg)"),
-        (make_inbox_picture.PICTURE, "docs/inbox.md", "](pictures/inbox.svg)"),
+        (make_inbox_picture.PICTURE, "docs/lifecycle.md", "](pictures/inbox.svg)"),
     ],
     ids=["evaluate", "inbox"],
 )

@@ -212,7 +212,7 @@ class _Questions:
             found = chain_check.check(self.scene.repo, run_id, kept.read(run_id))
             for finding in found.findings:
                 # One of the three small files stays ahead of its digest until it is written again
-                # (docs/evidence-record.md); a closed goal's never is.
+                # (docs/evidence-changes.md); a closed goal's never is.
                 if finding.kind == "altered" and finding.file.endswith(SMALL):
                     continue
                 # An output without a sidecar gives way only to a record of the same id.

@@ -25,7 +25,7 @@ TEXTS = (
     "skills/judge/SKILL.md",
     "skills/goal-evaluator/SKILL.md",
     "commands/judge.md",
-    "docs/plugin.md",
+    "docs/start/install.md",
     "commands/judge-with-debate.md",
     "references/goal/create.md",
     "references/goal/approve.md",
