@@ -23,8 +23,6 @@ def generated(name: str) -> str:
     """The text of a generated block."""
     if name == "lifecycle diagram":
         return f"```mermaid\n{lifecycle_diagram()}```\n"
-    if name == "lifecycle table":
-        return _lifecycle_table()
     if name == "command line":
         from tools.cli_docs import reference
 
@@ -60,16 +58,6 @@ def lifecycle_diagram() -> str:
         lines += [f"    {source} --> {target}" for target in targets]
         if source in TERMINAL:
             lines.append(f"    {source} --> [*]")
-    return "\n".join(lines) + "\n"
-
-
-def _lifecycle_table() -> str:
-    from flow.core.goal.lifecycle import STATUSES, TABLE, TERMINAL
-
-    lines = ["| from | to |", "|---|---|"]
-    for status in STATUSES:
-        targets = ", ".join(f"`{target}`" for target in TABLE[status])
-        lines.append(f"| `{status}` | {targets or 'nothing' if status in TERMINAL else targets} |")
     return "\n".join(lines) + "\n"
 
 

@@ -103,7 +103,7 @@ class ConfirmQuestion(NamedTuple):
         return tuple(row for row in self.criteria if not row.proved)
 
     def to_document(self) -> dict[str, Any]:
-        """The document ``proposed_transition.confirm`` of a verdict (docs/lifecycle.md)."""
+        """The document ``proposed_transition.confirm`` of a verdict (SPEC 17.13)."""
         proof = self.proof.to_document()
         for file in proof["files"]:
             file["approved"] = self.approved.get(file["path"])
