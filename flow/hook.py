@@ -47,8 +47,8 @@ usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
        flow hook pre-push
 
 Called by an agent's host, with the host's JSON on standard input (TEXT is what
-was read of it already). Exits with 0, always; stop and judge print one JSON
-object.
+was read of it already). All but pre-push exit with 0, always; stop and judge
+print one JSON object.
 
 stop          decides whether the agent may stop
 pre-tool-use  prints a question for a person before a call of a tool that only

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 PAGES = {
     page.stem: page
-    for page in sorted((*Path(ROOT, "docs").glob("*.md"), *Path(ROOT, "docs/start").glob("*.md")))
+    for folder in ("docs", "docs/start", "docs/reference")
+    for page in sorted(Path(ROOT, folder).glob("*.md"))
     if "\n```console\n" in page.read_text(encoding="utf-8")
 }
 RECORDED = {path.stem for path in recorded.REPLIES.glob("*.json")}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from flow import hook
 from tests.docs.console import Command, normal
 from tests.support import ROOT
 
@@ -82,6 +83,36 @@ def test_every_command_is_run_or_told() -> None:
             command = f"flow {name} {word}".strip()
             told = re.search(rf"^#+ {command}$", COMMAND_LINE, re.M)
             assert told, f"{command} is not in docs/reference/cli.md"
+
+
+TOLD = re.split(r"^#+ (flow .*)$", COMMAND_LINE, flags=re.M)[1:]
+SECTIONS = dict(zip(TOLD[::2], TOLD[1::2], strict=True))
+"""What the list of commands tells of each; a test holds that it is current."""
+
+
+@pytest.mark.parametrize("page", [*(f"docs/{page}" for page in USER_PAGES), "README.md"])
+def test_every_command_that_a_page_names_is_there_with_its_options(page: str) -> None:
+    text = Path(ROOT, page).read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for block in re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S)
+             for line in block.splitlines()]  # fmt: skip
+    named = re.findall(
+        r"`((?:bin/)?flow\s[^`]*)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    )
+    for command in [*named, *(line for line in lines if re.match(r"(bin/)?flow ", line))]:
+        words = command.partition("#")[0].split()
+        in_group = any(name.startswith(f"flow {words[1]} ") for name in SECTIONS)
+        length = 3 if in_group and re.match("[a-z]", " ".join(words[2:])) else 2
+        section = SECTIONS.get(" ".join(["flow", *words[1:length]]))
+        assert section or words[1].startswith("-"), f"{page}: {command}"
+        for option in re.findall(r"(?<=\s)--[a-z-]+", re.sub(r"'[^']*'", "", " ".join(words))):
+            told = re.search(rf"`{option}\b|\[{option}\b", section or "")
+            assert told or option in ("--help", "--json", "--version"), f"{page}: {command}"
+
+
+def test_every_word_of_the_hook_is_told() -> None:
+    words = re.findall(r"^(?:usage:)? +flow hook ([a-z-]+)", hook.USAGE, re.M)
+    assert len(words) > 3
+    assert [word for word in words if f"| `flow hook {word}" not in COMMAND_LINE] == []
 
 
 @pytest.mark.parametrize("helper", sorted(path.name for path in Path(ROOT, "bin").glob("*.sh")))
