@@ -40,7 +40,7 @@ def reason(grounds: VerdictGrounds, candidate: Candidate, remarks: Sequence[str]
     ]
     if decision.verdict == "achieved":
         parts += _achieved_parts(needed)
-    return clip("; ".join(parts) or _left_out(needed) or f"candidate {candidate}", REASON_LIMIT)
+    return clip("; ".join(parts) or _left_out(needed) or f"{_BARE}{candidate}", REASON_LIMIT)
 
 
 def _judge_words(judge: Opinion | NoOpinion) -> str:
@@ -67,6 +67,8 @@ _BY_COMMANDS = "required criteria passed by their commands"
 _BY_WORD = "proved by approval or judge"
 LOOP_LIMITS = ("stuck_no_progress", "budget_exhausted")
 """The words before the sentence about a limit of the Stop hook, as files and ``--json`` have it."""
+_BARE = "commands and boundary show "
+"""The words of a reason that has nothing else to say."""
 _VIOLATION, _OUTSIDE = "path_boundary_violation: ", " outside the goal's paths"
 """The text before and after a violation's paths, as files and ``--json`` have it."""
 
@@ -107,7 +109,8 @@ def beside_rows(
     outside = f"{_VIOLATION}{names(violations)}{_OUTSIDE}"
     for part in (*_criterion_parts(needed), *_achieved_parts(needed), outside):
         reason = f"; {reason}; ".replace(f"; {part}; ", "; ", 1)[2:-2]
-    if reason == _left_out(needed) or (reason.startswith("candidate ") and " " not in reason[10:]):
+    alone = reason.removeprefix(_BARE)
+    if reason == _left_out(needed) or (alone != reason and " " not in alone):
         return ""
     return reason
 

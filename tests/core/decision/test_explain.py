@@ -179,7 +179,7 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
     (
         "an approved fuzzy one is not named",
         {"d": NOT_YET, "rows": [row("AC1", "not_run", "pass", "approved by sam")]},
-        "candidate pass",
+        "commands and boundary show pass",
     ),
     (
         "many are counted",
@@ -240,7 +240,7 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
         {"d": OUTSIDE, "rows": [], "boundary": VIOLATED, "remarks": ("one", "two")},
         "one; two; path_boundary_violation: a\\x1b, b outside the goal's paths",
     ),
-    ("nothing to say", {"d": NOT_YET, "rows": []}, "candidate pass"),
+    ("nothing to say", {"d": NOT_YET, "rows": []}, "commands and boundary show pass"),
 ]
 
 
