@@ -81,8 +81,11 @@ def test_none_is_a_plain_message(spec: str | None, settings: JudgeSettings, word
     assert len(found.reason) < 400
 
 
-def test_the_backends_are_those_of_the_settings() -> None:
-    assert BACKENDS == ("claude", "anthropic", "openai", "command")
+@pytest.mark.parametrize("name", BACKENDS)
+def test_each_backend_of_the_settings_is_asked_as_itself(name: str) -> None:
+    found = choose(f"{name}:m", OWN, {}, work=None)
+    assert not isinstance(found, NoAnswer), found
+    assert found.name == f"{name}:m"
 
 
 @pytest.mark.parametrize("spec", ["claude", "anthropic:m", "openai:m"])
