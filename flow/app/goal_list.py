@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from flow.app import overview
 from flow.app.evaluation import proposals
-from flow.app.goal_views import ViewPort, closed_by_hand, held_back, newest, open_again, shown_pause
+from flow.app.goal_views import (
+    ViewPort,
+    closed_by_hand,
+    gone_goals,
+    held_back,
+    newest,
+    open_again,
+    shown_pause,
+)
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, is_of_branch
-from flow.core.stop.lost_goals import gone_goals, persons_remedy
-from flow.errors import FlowError, in_file
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -50,7 +57,7 @@ def goal_list(
     goals, broken = port.goals()
     here, left_open = port.branch(), port.remembered.left_open()
     unreadable = [error.to_dict() for error in broken]
-    unreadable += _gone(left_open, goals, unreadable, here)
+    unreadable += [error.to_dict() for error in gone_goals(port)]
     copies = [_Copy(goal, 5 if is_of_branch(goal.branch, here) else 2) for goal in goals]
     none_here = not any(is_of_branch(goal.branch, here) for goal in goals)
     other = None
@@ -118,23 +125,6 @@ def _unreadable_there(
             faults.add(fault)
             rows.append({**row, "file": f"{place}{row['file']}"})
     return rows
-
-
-def _gone(
-    left_open: Mapping[str, OpenGoal],
-    goals: Iterable[Goal],
-    unreadable: Iterable[Mapping[str, Any]],
-    here: str | None,
-) -> list[dict[str, Any]]:
-    """The goals that Flow left open on this branch and whose files are gone, as unreadable ones."""
-    files = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in unreadable}
-    present = {goal_id for goal_id in left_open if layout.goal_file(goal_id) in files}
-    return [
-        in_file(layout.goal_file(loss.goal_id))
-        .not_found(f"goal {loss.goal_id} is open here, and its file is gone", persons_remedy(loss))
-        .to_dict()
-        for loss in gone_goals(left_open.values(), present, here)
-    ]
 
 
 def _own_goals(port: ViewPort, here: str) -> dict[str, int]:

@@ -6,14 +6,15 @@ from flow.app import overview
 from flow.app.evaluation.closing_context import ClosingPort
 from flow.app.ports import GoalPort, Records, TrustingPort
 from flow.app.transitions.remembered import BranchPort
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core import layout
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
-from flow.core.stop import past
+from flow.core.stop import lost_goals, past
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.stop.turns import with_turn
 from flow.core.text.display import visible
 from flow.core.text.shell_quote import shell_argument
-from flow.errors import FlowError, at_key
+from flow.errors import FlowError, StateError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
     With ``states`` that is a command that acts: see :func:`flow.app.overview.choose_open`.
     """
     if named is not None:
-        _refuse_elsewhere(port, named)
+        _refuse_absent(port, named)
         return named
     goals, broken = port.summaries()
     try:
@@ -105,19 +106,37 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
             meant = overview.choose_open(goals, port.branch(), states)
         else:
             meant = overview.choose_goal(goals, port.branch())
-    except FlowError:
-        if broken:  # it may be the one: never taken for absent
-            raise broken[0] from None
+    except FlowError as error:
+        several = isinstance(error, StateError)
+        for fault in broken or (() if several else gone_goals(port)):
+            raise fault from None  # it may be the one: never taken for absent
         raise
-    if broken and meant.status in TERMINAL:  # likewise: nothing that can be read is open
-        raise broken[0]
+    if meant.status not in UNDER_WAY.union(states):  # likewise: nothing that is here is open
+        for fault in broken or gone_goals(port):
+            raise fault
     return meant.id
 
 
-def _refuse_elsewhere(port: ViewPort, goal_id: str) -> None:
-    """Raise :class:`InputError` for a goal that only other branches or working trees have."""
+def gone_goals(port: ViewPort) -> list[FlowError]:
+    """The goals that Flow left open on this branch and whose files are gone, as faults."""
+    left_open = port.remembered.left_open()
+    present = {goal_id for goal_id in left_open if port.records.may_have(goal_id)}
+    return [
+        in_file(layout.goal_file(loss.goal_id)).not_found(
+            f"goal {loss.goal_id} is open here, and its file is gone",
+            lost_goals.persons_remedy(loss),
+        )
+        for loss in lost_goals.gone_goals(left_open.values(), present, port.branch())
+    ]
+
+
+def _refuse_absent(port: ViewPort, goal_id: str) -> None:
+    """Raise :class:`InputError` for a goal that is gone, or that only other checkouts have."""
     if port.records.may_have(goal_id):
         return
+    for fault in gone_goals(port):
+        if fault.file == layout.goal_file(goal_id):
+            raise fault
     try:
         others = port.branch_goals(with_trees=True)
     except FlowError:  # the goal is not here, and more cannot be said

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from flow.app import overview
 from flow.app.evaluation.current_files import CurrentFiles
-from flow.app.goal_views import ViewPort, held_back, newest, shown_pause, told_events
+from flow.app.goal_views import (
+    ViewPort,
+    gone_goals,
+    held_back,
+    newest,
+    shown_pause,
+    told_events,
+)
 from flow.core.goal.model import is_of_branch
 from flow.core.stop.past import past_turns
 from flow.errors import FlowError
@@ -23,6 +30,8 @@ def status_line(port: ViewPort) -> dict[str, Any]:
     branch = port.branch()
     of_branch = [goal for goal in goals if is_of_branch(goal.branch, branch)]
     under_way = overview.begun_or_drafted(of_branch)
+    if not under_way:
+        broken += gone_goals(port)
     document = {"goals": [goal.id for goal in under_way], "unreadable": len(broken), "goal": None}
     if len(under_way) == 1:
         document["goal"] = _standing(port, port.load(under_way[0].id))

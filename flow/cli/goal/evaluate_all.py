@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.goal_views import gone_goals
 from flow.cli.output import Output
 from flow.errors import FlowError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -42,7 +43,9 @@ def evaluate_all(context: Context, out: Output, evaluate: Callable[[str, Output]
     A goal that cannot be read or evaluated is named, and the others are evaluated anyway. Raises
     :class:`InputError` if none is active: an exit 0 must not be taken for a result.
     """
-    goals, broken = Goals(context).active()
+    port = Goals(context)
+    goals, broken = port.active()
+    broken += gone_goals(port)
     if not goals and not broken:
         raise at_key("--all").not_found(
             "no goal of this branch is active", "flow goal list shows all goals"

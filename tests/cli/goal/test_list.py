@@ -197,6 +197,23 @@ def test_an_open_goal_whose_file_is_gone_is_told_until_it_is_forgotten(repo: Git
     assert flow(repo, "goal", "list").stderr == "no goals yet; make one: flow goal create\n"
 
 
+def test_no_command_says_that_there_is_no_goal_where_its_file_is_gone(repo: GitRepo) -> None:
+    """As after `git stash -u`: "flow goal create makes one" would begin another beside it."""
+    scene.create(scene.start(repo))
+    scene.propose(repo)
+    scene.create(repo, "later", "--draft")
+    (repo.path / ".flow/goals/greet.goal.yaml").unlink()
+    gone = "greet.goal.yaml: goal greet is open here, and its file is gone (put the file back"
+
+    for words in ("status", "status greet", "evaluate", "evaluate --all", "confirm greet", "pause"):
+        done = flow(repo, "goal", *words.split())
+        assert done.status == 2 and gone in done.stderr, words
+    assert flow(repo, "goal", "status", "later").status == 0
+    assert flow(repo, "goal", "clear", "later", "--yes").status == 0
+    assert "1 goal cannot be read" in flow(repo, "statusline").stdout
+    assert gone in flow(repo, "verdict", "show").stderr, "nothing that is here is open"
+
+
 def test_without_a_goal_of_the_status_asked_for_that_is_said(branches: GitRepo) -> None:
     elsewhere = "no goal on main; 3 goals on one, three, two: flow goal list --all-branches\n"
     asked = ("goal", "list", "--status", "blocked,failed")
