@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _CONFIRM = re.compile(r"\bconfirm\b")
+_USUAL_STATE = "/.claude/flow-state"
 
 
 class ToolCall(NamedTuple):
@@ -29,6 +30,19 @@ class ToolCall(NamedTuple):
     command: str | None
     paths: tuple[str, ...]
     """The files that it writes."""
+    states: tuple[str, ...] = ()
+    """The user's state folder as texts and paths may name it, if it is not in its usual place."""
+
+    def with_usual_state(self) -> ToolCall:
+        """The call as if the state folder were in its usual place, by which the rules know it."""
+
+        def usual(text: str) -> str:
+            for name in self.states:
+                text = text.replace(name, _USUAL_STATE)
+            return text
+
+        command = None if self.command is None else usual(self.command)
+        return ToolCall(usual(self.folder), command, tuple(map(usual, self.paths)))
 
 
 class ToolCallPort(Protocol):
@@ -47,9 +61,10 @@ class ToolCallPort(Protocol):
 def question_before(port: ToolCallPort, call: ToolCall) -> str | None:
     """The question for a person before the call; None if there is none."""
     acts: tuple[Act, ...] = ()
-    if call.command is not None:
-        acts = (*acts_in_shell(call.command), *acts_in_folder(call.folder, call.command))
-    for path in call.paths:
+    folder, command, paths, _ = call.with_usual_state()
+    if command is not None:
+        acts = (*acts_in_shell(command), *acts_in_folder(folder, command))
+    for path in paths:
         acts += acts_on_path(path)
     if any(act.kind in ONLY_BESIDE_ACTIVE for act in acts) and not port.has_active_goal():
         acts = tuple(act for act in acts if act.kind not in ONLY_BESIDE_ACTIVE)

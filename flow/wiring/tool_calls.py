@@ -34,10 +34,12 @@ def question_before(event: Mapping[str, Any]) -> str | None:
     folder, command = event.get("cwd"), given.get("command")
     folder = folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
     paths = [given[key] for key in _PATHS if isinstance(given.get(key), str)]
+    state = os.environ.get("FLOW_STATE_DIR") or "$FLOW_STATE_DIR"
     call = tool_calls.ToolCall(
         os.path.realpath(folder),
         command if isinstance(command, str) else None,
         tuple(os.path.realpath(os.path.join(folder, path)) for path in paths),
+        ("${FLOW_STATE_DIR}", "$FLOW_STATE_DIR", os.path.realpath(state), state),
     )
     return tool_calls.question_before(_CallFolder(folder), call)
 

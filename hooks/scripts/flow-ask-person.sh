@@ -30,7 +30,7 @@ most=65536 # bytes that patterns look at
 
 # settled: whether the call has certainly nothing to do with Flow.
 settled() {
-    local head=${event:0:most} given path
+    local head=${event:0:most} given path state=${FLOW_STATE_DIR-}
     local input='"tool_input"[[:space:]]*:[[:space:]]*(.*)'
     local own='*.[Ff][Ll][Oo][Ww]*' claude='*.[Cc][Ll][Aa][Uu][Dd][Ee]*' # in either case: macOS
     local names='"(file_path|notebook_path)"[[:space:]]*:[[:space:]]*"([^"\]*)"'
@@ -47,15 +47,17 @@ settled() {
     given=${BASH_REMATCH[1]}
     if [[ $given =~ $names ]]; then
         path=${BASH_REMATCH[2]}
+        [[ $state != /* ]] || ! cd -P "$state" 2>/dev/null || state=$PWD
         [[ $path == /* && $path != $own && $path != $claude && ! -L $path ]] || return 1
         path=${path%/*}
         until cd -P "${path:-/}" 2>/dev/null; do # where a link leads to
             [[ $path == *[!/]* && $path != */..* ]] || return 1
             path=${path%/*}
         done
-        [[ $PWD != $own && $PWD != $claude ]]
+        [[ $PWD != $own && $PWD != $claude && $PWD/ != "${state:-/dev/null}"/* ]]
         return
     fi
+    [[ -z $state || $given != *"$state"* && $given != *FLOW_STATE_DIR* ]] || return 1
     ((${#event} <= most)) || given+=${event:most}
     given=${given%\"tool_use_id\"*}
     [[ $given != *'\u00'* ]] || return 1

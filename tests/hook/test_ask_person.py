@@ -57,7 +57,7 @@ def decision(done: Ran) -> dict[str, Any] | None:
 
 def decided(event: object, cwd: Path, **env: str | None) -> dict[str, Any] | None:
     """The same, where the script starts something: of this process, which has what it hands on."""
-    if not start(event, cwd, FLOW_PYTHON="/bin/false").stdout:
+    if not start(event, cwd, **env | {"FLOW_PYTHON": "/bin/false"}).stdout:
         return None
     data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
     return decision(run_flow("hook", "pre-tool-use", cwd=cwd, env=env, input=f"{data}\n"))
@@ -157,6 +157,22 @@ def test_a_shell_inside_flows_own_folder_only_reads(tmp_path: Path) -> None:
     own.mkdir()
     assert asked(call("Bash", own, command="echo x > goals/g"), tmp_path)
     assert asked(call("Bash", own, command="ls; cat goals/g"), tmp_path) is None
+
+
+@pytest.mark.parametrize("named", ["@/state", "@/link", "$FLOW_STATE_DIR", "${FLOW_STATE_DIR}"])
+def test_a_state_folder_elsewhere_is_flows_own_too(named: str, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "link").symlink_to("state")
+    named, state = named.replace("@", str(tmp_path)), f"{tmp_path}/state"
+    for env in (state, f"{tmp_path}/link"):
+        line = f'echo "{{}}" >> "{named}"/goal-trust.jsonl'
+        if named in (env, "$FLOW_STATE_DIR", "${FLOW_STATE_DIR}"):
+            assert asked(call("Bash", tmp_path, command=line), tmp_path, FLOW_STATE_DIR=env)
+        file = named if named.startswith("/") else state
+        event = call("Write", tmp_path, file_path=f"{file}/goal-trust.jsonl", content="x")
+        assert asked(event, tmp_path, FLOW_STATE_DIR=env)
+        other = call("Write", tmp_path, file_path=f"{tmp_path}/state2/x", content="x")
+        assert asked(other, tmp_path, FLOW_STATE_DIR=env) is None
 
 
 @pytest.mark.parametrize("data", ["", "garbage", "[]", "{", '{"tool_input": 5}', "\x00\xff"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.goal.ids import CRITERION_ID
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 
@@ -32,17 +33,31 @@ QUESTIONS: dict[Kind, str] = {
     "settings": "Change Claude Code's settings, which also say what it asks you about?",
     "unclear": "Run this? It has to do with Flow, and what it does cannot be read from its text.",
 }
+_ACCEPTED = {
+    "guards": "Accept git's hooks and settings as they were changed since the goal began?",
+    "protected": "Accept the protected files as they were changed since the goal began?",
+}
+"""Words of an approval that name no criterion."""
 AGENT_ASKS = "This is an agent asking. Yes runs it as shown; no leaves everything as it is."
 _MOST_WORDS = 300
 
 
 def question(acts: tuple[Act, ...]) -> str:
     """The question for these acts, the most important kind first."""
-    kinds = sorted({act.kind for act in acts}, key=list(QUESTIONS).index)
-    lines = [QUESTIONS[kind] for kind in kinds]
+    ordered = sorted(acts, key=lambda act: list(QUESTIONS).index(act.kind))
+    lines = [*dict.fromkeys(line for act in ordered for line in _questions(act))]
     shown = [f"{act.program} {' '.join(act.words)}" for act in acts if act.words]
     lines += [f"  {visible(line)[:_MOST_WORDS]}" for line in dict.fromkeys(shown)]
     return "\n".join([*lines, "", AGENT_ASKS])
+
+
+def _questions(act: Act) -> list[str]:
+    """The act's questions: one, unless a word of an approval may be of two kinds."""
+    accepted = [_ACCEPTED[word] for word in act.words if word in _ACCEPTED]
+    if act.kind != "approve" or not accepted:
+        return [QUESTIONS[act.kind]]
+    criterion = any(CRITERION_ID.fits(word) for word in act.words)
+    return [*accepted, *([QUESTIONS["approve"]] * criterion)]
 
 
 def more_than_confirm(line: str) -> str:

@@ -26,6 +26,7 @@ _OTHER_NAME = r"-(?!active|ask|demo|goal|judge|mcp|paths|record|state)\w+(?![\w\
 MENTION = re.compile(
     rf"(?<![A-Za-z0-9_]){_FLOW}(?![A-Za-z0-9_]|/|\.[A-Za-z]|{_OTHER_NAME})|\.{_FLOW}(?![A-Za-z0-9_])"
     rf"|\s-\w*m{_FLOW}(?![A-Za-z0-9_])|{_FLOW}/__main__|\.claude(?:/settings|/?(?![\w./-]))"
+    rf"|(?:\b(?:from|import)\s+|\b(?:import_module|__import__|run_module)\([\"'\\]+){_FLOW}(?!\w)"
 )
 """``flow`` as a separate word, Python's ways to start it, the folder of the settings; not the
 ``flow`` of ``workflow``, ``src/flow/``, ``flow.py`` or ``flow-app``, but of a helper's name."""

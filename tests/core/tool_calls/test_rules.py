@@ -111,6 +111,10 @@ ASKED = {
     "ls .flow/goals/* | while read f; do rm $f; done": "unclear",
     "python3 -mflow goal confirm g": "unclear",
     "python3 -Imflow init": "unclear",
+    "python3 -c 'import flow.cli.main as m; m.main()'": "unclear",
+    "python3 <<X\nfrom flow.cli import main\nX": "unclear",
+    "python3 -c \"__import__('flow.cli.main')\"": "unclear",
+    "python3 -c 'importlib.import_module(\"flow.cli\").main()'": "unclear",
     "python3 /opt/flow/__main__.py goal confirm g": "unclear",
     "python3 -m pytest 'x; flow goal confirm'": "unclear",
     "f$'l'ow goal confirm g": "unclear",
@@ -216,6 +220,7 @@ NOT_ASKED = [
     "tree .flow -L 2 --noreport",
     "python -m pytest -q tests/flow -k flow",
     "python3 -m mlflow ui",
+    "grep -rn 'import flow.cli' src",
     "node /srv/me/flow-app/x.js && rm flow-notes.txt",
     "pytest --ignore=.flow && ruff check --exclude .flow .",
     "git -C /srv/me/flow status",
@@ -358,6 +363,21 @@ def test_the_question_names_a_helper_as_it_was_called() -> None:
         QUESTIONS["trust"],
         "  flow-goal-trust.sh record --goal-file f",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("AC1 --note guarded", ["Prove"]),
+        ("greet guards", ["Accept git's hooks"]),
+        ("protected --note x", ["Accept the protected files"]),
+        ("guards --note AC1", ["Accept git's hooks", "Prove"]),
+    ],
+)
+def test_the_question_says_what_is_approved(words: str, asked: list[str]) -> None:
+    lines = question(acts_in_shell(f"flow goal approve {words}")).split("\n")
+    assert [line for line in asked if not lines.pop(0).startswith(line)] == []
+    assert lines[0].startswith("  flow goal approve")
 
 
 def test_the_question_names_each_kind_and_the_words() -> None:
