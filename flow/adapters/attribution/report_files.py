@@ -1,7 +1,7 @@
 """Reports of tests as files, read only for the number of tests that ran.
 
 JUnit XML, CTRF, and what Jest (``--json``), Vitest (``--reporter=json``) and Mocha (``-R json``)
-write.
+write. If a report contradicts itself, the worse result counts.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from flow.startup.typing import Any
 LIMIT = 16 << 20
 """Bytes; a larger report is not read."""
 _JUNIT_ROOTS = ("testsuites", "testsuite")
+_FAILED = frozenset(("fail", "failed", "failure", "error"))
 
 
 class _NotOne(Exception):
@@ -35,7 +36,7 @@ def _junit_summary(data: bytes) -> Summary | None:
     """Count ``testcase`` elements; nothing is kept, and a document type is refused."""
     from xml.parsers import expat
 
-    counts = {"cases": 0, "skipped": 0, "failed": 0, "totals": 0}
+    counts = {"cases": 0, "skipped": 0, "failed": 0, "totals": 0, "declared": 0}
     path: list[str] = []
     seen, bad = [False], [False]
 
@@ -44,17 +45,23 @@ def _junit_summary(data: bytes) -> Summary | None:
             raise _NotOne
         if name == "testcase":
             counts["cases"] += 1
-            bad[0] = False
-            seen[0] = attributes.get("status") in ("notrun", "disabled", "skipped")
+            status = attributes.get("status", "")
+            bad[0] = not _FAILED.isdisjoint((status, attributes.get("result")))
+            counts["failed"] += bad[0]
+            seen[0] = status in ("notrun", "disabled", "skipped")
             counts["skipped"] += seen[0]
         elif name == "skipped" and path[-1:] == ["testcase"] and not seen[0]:
             seen[0] = True  # pytest writes a test that fails as expected here, too
             counts["skipped"] += 1
-        elif name in ("failure", "error") and path[-1:] == ["testcase"] and not bad[0]:
-            bad[0] = True
+        elif name in ("failure", "error") and (
+            path[-1] in _JUNIT_ROOTS or (path[-1] == "testcase" and not bad[0])
+        ):
+            bad[0] = True  # a suite itself may fail, too
             counts["failed"] += 1
-        elif name in _JUNIT_ROOTS and attributes.get("tests", "0") != "0":
-            counts["totals"] += 1
+        elif name in _JUNIT_ROOTS:
+            counts["totals"] += attributes.get("tests", "0") != "0"
+            declared = sum(_number(attributes.get(key)) for key in ("failures", "errors"))
+            counts["declared"] = max(counts["declared"], declared)
         path.append(name)
 
     def end(_: str) -> None:
@@ -72,11 +79,16 @@ def _junit_summary(data: bytes) -> Summary | None:
         return None
     if not counts["cases"] and counts["totals"]:
         return None  # it has numbers and no cases: nothing to check them by
-    ran = counts["cases"] - counts["skipped"]
+    ran, failed = counts["cases"] - counts["skipped"], max(counts["failed"], counts["declared"])
     quote = f"{counts['cases']} test cases"
-    if counts["failed"]:
-        quote += f", {counts['failed']} failed"
-    return Summary("JUnit XML", ran, counts["skipped"], quote, counts["failed"])
+    if failed:
+        quote += f", {failed} failed"
+    return Summary("JUnit XML", ran, counts["skipped"], quote, failed)
+
+
+def _number(text: str | None) -> int:
+    """The number that an attribute says; 0 for any other text."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _json_summary(data: bytes) -> Summary | None:
@@ -100,8 +112,12 @@ def _of_ctrf(document: Any) -> tuple[str, int, int, int]:
     counts = results["summary"]
     if not isinstance(results["tool"]["name"], str):
         raise TypeError
-    ran = _total(counts["passed"], counts["failed"], counts.get("other", 0))
-    return "CTRF", ran, _total(counts["skipped"], counts["pending"]), counts["failed"]
+    left_out = _total(counts["skipped"], counts["pending"], counts.get("other", 0))
+    passed, failed = _total(counts["passed"]), _total(counts["failed"])
+    if listed := [test["status"] for test in results.get("tests", ())]:
+        passed = min(passed, listed.count("passed"))
+        failed = max(failed, listed.count("failed"))
+    return "CTRF", passed + failed, left_out, failed
 
 
 def _of_jest(document: Any) -> tuple[str, int, int, int]:
@@ -109,13 +125,15 @@ def _of_jest(document: Any) -> tuple[str, int, int, int]:
     passed, failed = document["numPassedTests"], document["numFailedTests"]
     left_out = _total(document["numPendingTests"], document["numTodoTests"])
     ran, suites = _total(passed, failed), _total(document["numFailedTestSuites"])
-    return "JSON of jest", max(ran, suites), left_out, max(failed, suites)
+    unsuccessful = int(document.get("success") is False)  # also a run that was interrupted
+    return "JSON of jest", max(ran, suites), left_out, max(failed, suites, unsuccessful)
 
 
 def _of_mocha(document: Any) -> tuple[str, int, int, int]:
     """As :func:`_of_ctrf`, for Mocha."""
     counts = document["stats"]
-    passed, failed = counts["passes"], counts["failures"]
+    passed, listed = counts["passes"], len(document.get("failures", ()))
+    failed = max(_total(counts["failures"]), listed)
     return "JSON of mocha", _total(passed, failed), _total(counts["pending"]), failed
 
 

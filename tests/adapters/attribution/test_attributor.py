@@ -722,6 +722,45 @@ def test_reports_of_real_runners(name: str, ran: int, skipped: int) -> None:
     assert bool(found.failed) == name.partition(".")[0].endswith("-fail")
 
 
+JEST = (
+    '{"numPassedTests": 1, "numFailedTests": 0, "numPendingTests": 0, "numTodoTests": 0,'
+    ' "numFailedTestSuites": 0, "success": false}'
+)
+
+
+def _ctrf(summary: dict[str, int], *statuses: str) -> str:
+    counts = dict.fromkeys(("passed", "failed", "skipped", "pending", "other"), 0)
+    tests = [{"name": "a", "status": status} for status in statuses]
+    return json.dumps(
+        {"results": {"tool": {"name": "x"}, "summary": {**counts, **summary}, "tests": tests}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "ran", "failed"),
+    [
+        ('<testsuite tests="1" failures="1"><testcase name="a"/></testsuite>', 1, 1),
+        ('<testsuites errors="2"><testsuite><testcase name="a"/></testsuite></testsuites>', 1, 2),
+        ('<testsuite failures=""><testcase name="a"/></testsuite>', 1, 0),
+        ('<testsuite><error/><testcase name="a"/></testsuite>', 1, 1),
+        ('<testsuite><testcase name="a" status="failed"/></testsuite>', 1, 1),
+        ('<testsuite><testcase name="a" result="error"><error/></testcase></testsuite>', 1, 1),
+        ('<testsuite><testcase name="a" status="run" result="completed"/></testsuite>', 1, 0),
+        (_ctrf({"passed": 1}, "failed"), 1, 1),
+        (_ctrf({"passed": 2}, "passed"), 1, 0),
+        (_ctrf({"other": 1}, "other"), 0, 0),
+        (JEST, 1, 1),
+        ('{"stats": {"passes": 1, "failures": 0, "pending": 0}, "failures": [{}]}', 2, 1),
+    ],
+)  # fmt: skip
+def test_of_a_report_that_contradicts_itself_the_worse_counts(
+    data: str, ran: int, failed: int
+) -> None:
+    found = read_report(data.encode())
+    assert found is not None
+    assert (found.ran, found.failed) == (ran, failed)
+
+
 @pytest.mark.parametrize("runner", ["jest", "vitest", "mocha"])
 def test_a_runner_that_prints_json_reports(tmp_path: Path, runner: str) -> None:
     program(tmp_path / f"bin/{runner}", 'cat "$1"')
