@@ -57,6 +57,8 @@ def new_document(
     base = _copied(old) if old is not None else {}
     scope: dict[str, Any] = {**base.get("scope", {}), **here.scope}
     if words.issue is not None:
+        if scope.get("journal", "").endswith(f"/issue-{scope.get('issue')}.md"):
+            del scope["journal"]  # the other issue's
         scope["issue"] = words.issue
     fuzzy = defaults.fuzzy or any("verification_command" not in c for c in criteria)
     constraints = _constraints(base.get("constraints", {}), words)
@@ -94,11 +96,9 @@ def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
     constraints = dict(old)
     if words.allow:
         constraints["allowed_paths"] = list(words.allow)
-    if words.deny:
-        constraints["denied_paths"] = list(words.deny)
-    if words.protect:
-        before = constraints.get("protected_paths") or []
-        constraints["protected_paths"] = list(dict.fromkeys((*before, *words.protect)))
+    for key, more in (("denied_paths", words.deny), ("protected_paths", words.protect)):
+        if more:  # what the old goal guarded stays guarded
+            constraints[key] = list(dict.fromkeys((*(constraints.get(key) or ()), *more)))
     return constraints
 
 

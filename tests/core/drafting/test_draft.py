@@ -164,11 +164,21 @@ def test_words_go_over_the_old_goals() -> None:
     assert made["scope"]["issue"] == 9
     assert made["constraints"] == {
         "allowed_paths": ["a"],
-        "denied_paths": ["b"],
+        "denied_paths": ["*.pem", "b"],
         "protected_paths": ["tests/**"],
         "require_all_pass": False,
     }
     assert made["evaluator"] == {"type": "hybrid", "jobs": 3}
+
+
+@pytest.mark.parametrize(
+    ("journal", "kept"), [(".decisions/plan.md", True), (".decisions/issue-4.md", False)]
+)
+def test_another_issue_has_a_journal_of_its_own(journal: str, kept: bool) -> None:
+    before = old()
+    before["scope"]["journal"] = journal
+    assert ("journal" in new(Words(issue=9), before)["scope"]) == kept
+    assert new(Words(), before)["scope"]["journal"] == journal
 
 
 def test_an_issue_of_zero_is_said_too() -> None:
