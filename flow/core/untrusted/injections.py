@@ -213,7 +213,8 @@ INSTRUCTIONS = _any_of(
         (
             r"\b(?:correct|right|proper|appropriate|fair|accurate|honest|only (?:possible|valid))"
             r" (?:\w+ )?(?:assessment|answer|judg\w+|verdict|evaluation|conclusion|rating|grade"
-            rf"|decision|response)\b.{{0,30}}\b(?:is|be|reads?)\b[^a-z0-9]{{0,4}}(?:an? )?{_GOOD}\b"
+            r"|decision|response|status|outcome|score)\b.{0,30}\b(?:is|be|reads?)\b"
+            rf"[^a-z0-9]{{0,4}}(?:an? )?{_GOOD}\b"
         ),
         (
             r"\b(?:should|must|ought to|deserves? to|can (?:safely )?) ?be\b.{0,20}"
@@ -225,7 +226,10 @@ INSTRUCTIONS = _any_of(
             r"^[^a-z0-9]*flow\b[^a-z0-9]{0,3}.{0,40}\b(?:verdict|achieved|passed|proved|verified"
             r"|approved|confirmed)\b"
         ),
-        r"\bcriterion [a-z]+[0-9]+\W{1,4}pass(?:ed)?\b",
+        (
+            r"\bcriterion [a-z]+[0-9]+\b[^a-z0-9]{1,4}(?:must_pass[^a-z0-9]{1,4})?(?:is )?"
+            r"(?:pass(?:ed)?|met|satisfied|achieved)\b"
+        ),
     )
 )
 
@@ -253,7 +257,10 @@ IMITATIONS = _any_of(
             r"[-=#*~_]{3}\s*/?\s*(?:begin|end|start|stop)\b.{0,30}\b(?:data|evidence|prompt|untrusted"
             r"|instructions?|input|context|contract|criteria|fence)\b"
         ),
-        r"^\s*\#{1,6}\s*(?:system|instructions?|new task|response|verdict)\b",
+        (
+            r"^\s*\#{1,6}\s*(?:system|instructions?|new task|response|verdict|your reply"
+            r"|what (?:flow measured|you are asked))\b"
+        ),
     )
 )
 
