@@ -95,11 +95,11 @@ def report(port: RecordPort, goal_id: str) -> dict[str, Any]:
 def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
     """The newest evidence about a criterion: a run of its command, a judgement or an approval.
 
-    Results of other tools, which count for nothing, are used only if there is nothing else.
+    What others handed in, which counts for nothing, is used only if there is nothing else.
     """
     # one of several runs is about none: the last one tells all
     own = [e for e in found if criterion_id in subjects_of(e)]
-    counting = [e for e in own if e.imported is None] or own
+    counting = [e for e in own if e.counts] or own
     return max(counting, key=lambda e: (e.created_at, turn_of(e)), default=None)
 
 
@@ -218,6 +218,7 @@ def evidence_row(evidence: Evidence) -> dict[str, Any]:
         "proves": list(evidence.proves),
         "output_ref": evidence.output_ref,
         "created_by": evidence.made_by,
+        "handed_in": evidence.handed_in,
         "limitations": list(evidence.limitations),
         "tree": evidence.subject.get("tree"),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flow.core.layout import GOALS as GOAL_FILES
+from flow.core.layout import RUBRICS, RUNS
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -92,11 +94,12 @@ def _is_url(value: Any) -> bool:
 
 
 def _is_folder(value: Any) -> bool:
-    """Below the top level, written plainly, and not inside git's own folder."""
+    """Below the top level, written plainly, in no folder that git or Flow keeps for other files."""
     if not _is_text(value) or "\\" in value or len(value) > 1000:
         return False
-    parts = value.removesuffix("/").split("/")
-    return all(part not in ("", ".", "..") and part.lower() != ".git" for part in parts)
+    parts = value.lower().removesuffix("/").split("/")
+    taken = "/".join(parts[:2]) in (GOAL_FILES, RUNS, RUBRICS)
+    return not taken and not {"", ".", "..", ".git"}.intersection(parts)
 
 
 def _is_patterns(value: Any) -> bool:
@@ -108,7 +111,11 @@ _MODEL = ValueKind("a model's name", _is_text)
 _COMMAND = ValueKind('a list of arguments, the program first: ["judge", "--json"]', _is_command)
 _URL = ValueKind("an address that starts with https:// or http://", _is_url)
 _PATTERNS = ValueKind('a list of path patterns: ["*.key"]', _is_patterns)
-_FOLDER = ValueKind("a folder below the top level, relative, without '..' and '.git'", _is_folder)
+_FOLDER = ValueKind(
+    "a folder below the top level, relative, without '..' and '.git', "
+    f"outside {GOAL_FILES}, {RUNS} and {RUBRICS}",
+    _is_folder,
+)
 _BYTES = _whole_number(1 << 30, "a whole number of bytes")
 _DOLLARS = _any_number("a number of US dollars from 0 to 10000", 0, 10_000)
 _SHARE = _any_number("a number from 0 to 1", 0, 1)

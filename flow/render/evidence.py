@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.render.text import Document
 
 _LABEL = 8
-_NOT_THE_RECORD = ("output", "fresh", "why_stale", "run_id")
+_NOT_THE_RECORD = ("output", "handed_in", "fresh", "why_stale", "run_id")
 
 
 def evidence_show(document: Document, screen: Screen, more: str = "") -> list[str]:
@@ -45,7 +45,10 @@ def _head(
     words = {"failed": "failed", "passed": "passed", "inconclusive": "undecided"}.get(
         str(body.get("outcome")), show(body.get("type")).replace("_", " ")
     )
-    if body.get("type") == "human_approval":
+    foreign = bool(document.get("handed_in"))
+    if foreign:
+        meaning = "unasked"
+    elif body.get("type") == "human_approval":
         meaning, words = "proved", "approved by a person"
     elif body.get("type") == "path_boundary_check":
         meaning, words = "outside", "outside its paths"
@@ -54,6 +57,7 @@ def _head(
         meaning, words = "undecided", f"a judge, {figures}" if figures else "a judge"
     if body.get("exit_code") is not None:
         words += f", exit {show(body['exit_code'])}"
+    words += ", handed in" * foreign
     if document.get("fresh") is False:
         meaning, words = "undecided", f"{words}, stale"
     right = []
@@ -100,6 +104,8 @@ def _foot(
     facts: list[tuple[str, str]] = []
     if body.get("reason"):
         facts.append(("why", show(body["reason"])))
+    if document.get("handed_in"):
+        facts.append(("counts", "for nothing: Flow keeps it for whoever recorded it"))
     if document.get("fresh") is False:
         facts.append(("stale", why_stale(document.get("why_stale") or ())))
     facts.append(("evidence", show(metadata.get("id") or document.get("id"))))

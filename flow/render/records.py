@@ -34,6 +34,9 @@ _EVIDENCE = (
     Column("at", right=True),
 )
 
+_NO_STAMP = {"unstamped", "base"}
+"""Reasons of evidence that never was about the goal's files: it is not called stale."""
+
 
 def evidence_list(document: Document, screen: Screen) -> list[str]:
     """``flow evidence list``: a row for each piece, the newest last."""
@@ -53,22 +56,24 @@ def evidence_list(document: Document, screen: Screen) -> list[str]:
 def evidence_table(evidence: Sequence[Document], screen: Screen, every: str) -> list[str]:
     """A row for each of the newest pieces of evidence; ``every`` is the command that shows all."""
     rows = newest_rows(evidence, "created_at")
-    any_stale = any(set(row.get("why_stale", ())) - {"unstamped"} for row in rows)
+    any_stale = any(set(row.get("why_stale", ())) - _NO_STAMP for row in rows)
     cells = [_evidence_row(row, screen, beside_stale=any_stale) for row in rows]
     return [*screen.table(_EVIDENCE, cells), *more_than(len(evidence), every)]
 
 
 def _evidence_row(row: Document, screen: Screen, *, beside_stale: bool) -> list[str | Styled]:
     """One row. ``beside_stale``: another one is stale, so a row without stamp is marked."""
-    reasons = row.get("why_stale", ())
-    stale = why_stale(reasons) if set(reasons) - {"unstamped"} else ""
-    note = f"stale: {stale}" if stale else why_stale(reasons) * beside_stale
+    reasons, foreign = row.get("why_stale", ()), bool(row.get("handed_in"))
+    stale = why_stale(reasons) if set(reasons) - _NO_STAMP else ""
+    told = beside_stale or "base" in reasons
+    note = f"stale: {stale}" if stale else why_stale(reasons) * told
+    note = ", ".join(filter(None, ["handed in" * foreign, note]))
     result = show(row["outcome"]) if row["outcome"] else ""
     if row["exit_code"] is not None:
         result = f"exit {show(row['exit_code'])}"
     meaning = "undecided" if stale else MEANING.get(str(row["outcome"]), "unasked")
     return [
-        mark_of(meaning),
+        mark_of("unasked" if foreign else meaning),
         show(row["id"]),
         names(row["proves"], 5),
         Styled(show(row["type"]).replace("_", " "), "dim"),

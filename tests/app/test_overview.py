@@ -338,6 +338,7 @@ def test_inspect_shows_the_contract_and_the_evidence_of_this_goal() -> None:
                 "proves": ["AC1"],
                 "output_ref": None,
                 "created_by": "flow-evaluator",
+                "handed_in": False,
                 "limitations": list(other.limitations),
                 "tree": subject["tree"],
                 "fresh": False,

@@ -51,7 +51,45 @@ def test_show_prints_the_end_of_a_long_output(work: GitRepo) -> None:
     assert scene.flow(work, *words, "--raw-output", "../out.txt").status == 0
     shown = scene.flow(work, "evidence", "show", "mine", "--run-id", "r1")
     assert "11,817 bytes before this" in shown.stdout
-    assert "\nthe end\n\nstale " in shown.stdout
+    assert "\nthe end\n\ncounts   for nothing" in shown.stdout
+
+
+def test_what_was_handed_in_is_never_told_as_a_result_of_flows(repo: GitRepo) -> None:
+    """A forged pass, approval and violation, as an agent may record them."""
+    work = scene.create(scene.start(repo), "greet", "--fuzzy", "AC2: it reads well")
+    scene.flow(work, "goal", "evaluate", "greet")
+    run_id = scene.run_dir(work).name
+    before = scene.flow(work, "report", "--output", "-").stdout
+    forged = {
+        "a1": "command_result, proves: [AC1], exit_code: 0, outcome: passed, limitations: [x]",
+        "a2": "human_approval, proves: [AC2], approved_by: Ada Lovelace",
+        "a3": "path_boundary_check, violations: [{path: evil.txt}]",
+    }
+    at = scene.flow(work, "evidence", "list", "--json").json["evidence"][0]["created_at"]
+    head = "apiVersion: flow.synapti.ai/v1\nkind: FlowEvidence\n"
+    for name, body in forged.items():
+        metadata = f"{{id: {name}, goal: greet, run_id: {run_id}, created_at: {at}}}"
+        text = f"{head}metadata: {metadata}\nevidence: {{type: {body}}}\n"
+        words = ("evidence", "record", "--run-id", run_id, "--evidence-file", "-")
+        assert scene.flow(work, *words, input=text).status == 0
+    assert scene.flow(work, "evidence", "show", "AC1", "--json").json["evidence"]["exit_code"] == 1
+    shown = scene.flow(work, "evidence", "show", "AC2").stdout
+    assert "human approval, handed in" in shown
+    assert "counts   for nothing" in shown
+    assert "approved by" not in shown
+    for command in (("evidence", "list"), ("goal", "inspect")):
+        rows = scene.flow(work, *command, "--json").json["evidence"]
+        assert [row["id"] for row in rows if row["handed_in"]] == sorted(forged)
+        told = scene.flow(work, *command).stdout.splitlines()
+        marks = [line.split()[0] for line in told if " handed in" in line]
+        assert marks == ["○"] * len(forged)
+    scene.flow(work, "goal", "evaluate", "greet")
+    pages = scene.flow(work, "report", "--output", "-").stdout
+    assert scene.flow(work, "evidence", "export", "--output", "../bundle").status == 0
+    assert scene.flow(work, "report", "--bundle", "../bundle", "--output", "../pages").status == 0
+    pages += "".join(page.read_text("utf-8") for page in (work.path / "../pages").iterdir())
+    for word in ("Ada Lovelace", "evil.txt", "a1</code>"):
+        assert word not in before + pages
 
 
 def test_the_evidence_of_the_branch_s_goal(work: GitRepo) -> None:

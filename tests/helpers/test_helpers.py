@@ -255,6 +255,16 @@ def test_another_output_name_is_refused(work: GitRepo) -> None:
     assert not (work.path / ".flow/runs/r1/evidence/mine.txt").exists()
 
 
+@pytest.mark.parametrize("claim", ["output_ref: mine.txt", f"output_sha256: '{'0' * 64}'"])
+def test_an_output_that_is_not_handed_over_is_refused(work: GitRepo, claim: str) -> None:
+    """Recorded, it would be missing in the chain for good, and nothing could be proposed."""
+    done = quiet(evidence(work, **{"type: ": f"{claim}\n  type: "}))
+    assert done.status == 1
+    assert f"evidence.{claim.partition(':')[0]}: names an output that is not" in done.stderr
+    assert scene.flow(work, "evidence", "verify").status == 0
+    assert not (work.path / ".flow/runs/r1/evidence").exists()
+
+
 def test_evidence_from_standard_input_and_as_json(work: GitRepo) -> None:
     done = call(
         work,

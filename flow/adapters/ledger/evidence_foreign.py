@@ -82,16 +82,18 @@ def check_foreign(
         raise in_file(file, "metadata.run_id", own_run).invalid(
             f"is not the run {run_id} it is recorded for", "record it with its own --run-id"
         )
-    output, own = document["evidence"].get("output_ref"), f"{evidence_id}.txt"
+    body, own = document["evidence"], f"{evidence_id}.txt"
+    output = body.get("output_ref")
     if output not in (None, own):
         raise in_file(file, "evidence.output_ref", output).invalid(
             f"the output of {evidence_id} is kept as {own}",
             "leave output_ref out and give the file with --raw-output",
         )
-    if output is not None and raw_path is None:
-        raise in_file(file, "evidence.output_ref", output).invalid(
-            "names an output that is not handed over", "give the file with --raw-output"
-        )
+    for key in ("output_ref", "output_sha256"):
+        if body.get(key) is not None and raw_path is None:  # the ledger would miss the output
+            raise in_file(file, f"evidence.{key}", body[key]).invalid(
+                "names an output that is not handed over", "give the file with --raw-output"
+            )
 
 
 def record_foreign(

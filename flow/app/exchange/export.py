@@ -20,7 +20,6 @@ from flow.core.chain import closing_record
 from flow.core.evidence import attestation
 from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
 from flow.core.evidence.freshness import of_another_contract
-from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.goal import ids
 from flow.errors import StateError, at_key, in_file
 from flow.startup.sha import sha256
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.exchange.envelopes import Signature
+    from flow.core.evidence.model import Evidence
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.errors import FlowError
@@ -197,7 +197,7 @@ def _attested(
             code="no_evidence",
         )
     used = {item.evidence.id for item in items}
-    others = [e for e in mine if e.id not in used and not _by_flow(e)]
+    others = [e for e in mine if e.id not in used and not e.counts]
     items += [
         AttestedSidecar(attestation.sidecar_name(e.id), e, None) for e in others[-OTHERS_LIMIT:]
     ]
@@ -279,7 +279,7 @@ def _candidates(criterion: Criterion, run_id: str, mine: Sequence[Evidence]) -> 
     paths += [
         layout.evidence_file(run_id, e.id)
         for e in reversed(mine)
-        if _by_flow(e) and criterion.id in e.proves
+        if e.counts and criterion.id in e.proves
     ]
     return dict.fromkeys(paths)
 
@@ -288,10 +288,6 @@ def _decides(evidence: Evidence, criterion: Criterion) -> bool:
     if criterion.fuzzy:
         return evidence.type in ("llm_judge_report", "human_approval")
     return evidence.type == "command_result" and criterion.id in evidence.proves
-
-
-def _by_flow(evidence: Evidence) -> bool:
-    return evidence.made_by in (EVALUATOR, APPROVER)
 
 
 def _is_fresh(evidence: Evidence, tree: str | None, loaded: LoadedGoal) -> bool:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 def bundle_report(checked: BundleReport, record: Record, name: str, version: str) -> GoalReport:
     """The report of a checked bundle's goal; ``name`` is the bundle's file."""
+    own = (item.evidence for item in record.items if item.evidence.counts)
     evidence = sorted(
-        (item.evidence for item in record.items if item.evidence.goal == record.goal.id),
+        (e for e in own if e.goal == record.goal.id),
         key=lambda e: (turn_of(e) or (0,), e.created_at, e.id),
     )
     outputs = {file.name: file.content for file in record.files if file.content is not None}
@@ -129,7 +130,7 @@ def _status(record: Record) -> dict[str, Any]:
         "approvals": [
             _approval(item.evidence)
             for item in record.items
-            if item.evidence.type == "human_approval"
+            if item.evidence.counts and item.evidence.type == "human_approval"
         ],
         "closed": closed,
         "closed_by_hand": False,

@@ -41,7 +41,8 @@ def goal_report(port: ReportPort, outputs: OutputReader, goal_id: str, version: 
     goal = port.load(goal_id).goal
     evidence: Sequence[Evidence] = ()
     if goal.run_id is not None:
-        evidence = [e for e in port.records.evidence(goal.run_id)[0] if e.goal == goal_id]
+        found, _ = port.records.evidence(goal.run_id)
+        evidence = [e for e in found if e.goal == goal_id and e.counts]
     verdict = _own_verdict(port, goal, document["verdict"])
     document = {**document, "verdict": verdict}
     return compose(

@@ -10,7 +10,6 @@ from flow.app.goal_record import subjects_of
 from flow.app.verdict_details import DURATION, number_of, several_runs
 from flow.core.decision.details import RowDetails, judged_figures
 from flow.core.decision.explain import JUDGED
-from flow.core.evidence.model import BASELINE, Evidence
 from flow.core.layout import RUN_MARK
 from flow.core.report import ReportedResult, ReportedTurn
 from flow.core.stop.past import PastTurn, past_turns
@@ -21,6 +20,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion
 
     Event = Mapping[str, Any]
@@ -43,7 +43,10 @@ class _TurnFacts(NamedTuple):
 def turns_of(
     events: Sequence[Event], evidence: Sequence[Evidence], criteria: Sequence[Criterion]
 ) -> tuple[list[ReportedTurn], dict[str, list[ReportedResult]]]:
-    """The turns, oldest first, and by criterion the result of each of them."""
+    """The turns, oldest first, and by criterion the result of each of them.
+
+    ``evidence`` is what counts of the run's: nothing that was handed in is a turn's.
+    """
     facts = _facts(events, evidence)
     results: dict[str, list[ReportedResult]] = {criterion.id: [] for criterion in criteria}
     for each in facts:
@@ -102,9 +105,7 @@ def _reported(facts: _TurnFacts) -> ReportedTurn:
 
 
 def seconds_of(evidence: Evidence) -> float | None:
-    """Seconds that a command ran or a judge took; None for a run on the base, outside of turns."""
-    if evidence.imported is not None or evidence.made_by == BASELINE:
-        return None
+    """Seconds that a command ran or a judge took."""
     return number_of((evidence.judgement or evidence.body).get(DURATION))
 
 
@@ -130,7 +131,7 @@ def _counting(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
     """By criterion the evidence that a turn's result may rest on."""
     found: dict[str, list[Evidence]] = {}
     for each in evidence:
-        if each.imported is None and each.made_by != BASELINE and RUN_MARK not in each.id:
+        if RUN_MARK not in each.id:
             for criterion_id in subjects_of(each):
                 found.setdefault(criterion_id, []).append(each)
     return found

@@ -62,21 +62,7 @@ def _list_evidence(args: argparse.Namespace, out: Output) -> int:
     run_id, _ = run_of_goal(goals, args.run_id, args.ID, "flow evidence list")
     sidecars, warnings = goals.records.evidence(ids.run_id(run_id))
     freshness = goal_record.freshness(goals, sidecars)
-    rows = [
-        {
-            "id": e.id,
-            "goal": e.goal,
-            "type": e.type,
-            "created_at": e.created_at,
-            "outcome": e.outcome,
-            "exit_code": e.exit_code,
-            "proves": list(e.proves),
-            "output_ref": e.output_ref,
-            "created_by": e.document["metadata"].get("created_by"),
-            **fresh_fields(freshness.get(e.id)),
-        }
-        for e in sidecars
-    ]
+    rows = [{**goal_record.evidence_row(e), **fresh_fields(freshness.get(e.id))} for e in sidecars]
     document = {"run_id": run_id, "evidence": rows, "warnings": list(warnings)}
     out.result(document, records.evidence_list(document, out.screen))
     out.warn(warnings)
@@ -99,6 +85,7 @@ def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     freshness = fresh_fields(goal_record.freshness(goals, [evidence]).get(evidence.id))
     document: Mapping[str, object] = {
         "run_id": run_id,
+        "handed_in": evidence.handed_in,
         **freshness,
         **plain(evidence.document),
         **output,

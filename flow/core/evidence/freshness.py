@@ -9,6 +9,7 @@ fresh is refused by ``app/evaluation/reuse`` and ``proposals``, ``app/transition
 
 from __future__ import annotations
 
+from flow.core.evidence.model import BASELINE
 from flow.core.instant import ahead
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -28,6 +29,7 @@ StaleReason = Literal[
     "missing",
     "unvouched",
     "unstamped",
+    "base",
     "commit",
     "unknown",
 ]
@@ -42,6 +44,7 @@ WORDS: Mapping[StaleReason, str] = {
     "missing": "missing or altered",
     "unvouched": "not vouched for",
     "unstamped": "does not say what it was measured on",
+    "base": "measured on the base commit",
     "commit": "the commit it names is not here",
     "unknown": "git cannot say what the files are now",
 }
@@ -81,7 +84,8 @@ def freshness(
     then = evidence.subject
     why: list[StaleReason] = ["moved"] if moved else [doubt] if doubt is not None else []
     if not isinstance(then.get("tree"), str):
-        why.append("commit" if evidence.imported is not None else "unstamped")
+        no_tree: StaleReason = "base" if evidence.made_by == BASELINE else "unstamped"
+        why.append("commit" if evidence.imported is not None else no_tree)
     elif now.tree is None:
         why.append("unknown")
     else:

@@ -85,6 +85,16 @@ class Evidence(NamedTuple):
         return made_by
 
     @property
+    def counts(self) -> bool:
+        """Whether a decision may rest on it: an evaluation or an approval of Flow's wrote it."""
+        return self.made_by in (EVALUATOR, APPROVER)
+
+    @property
+    def handed_in(self) -> bool:
+        """Whether Flow only keeps it, for another tool: it decides nothing."""
+        return not self.counts and self.made_by != BASELINE
+
+    @property
     def subject(self) -> Mapping[str, Any]:
         """The stamp of its subject; empty if there is none."""
         return self.body.get("subject") or {}
