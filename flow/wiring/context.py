@@ -7,10 +7,10 @@ import time
 
 from flow.adapters.fs import files
 from flow.adapters.fs.state_folder import ensure_below, state_dir
-from flow.adapters.git.find import find_repo
+from flow.adapters.git.find import find_repo, no_checkout
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError
 from flow.startup.contexts import suppress
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -66,11 +66,7 @@ class Context:
         start = os.path.abspath(cwd or os.getcwd())
         repo = repo or find_repo(start)
         if repo is None:
-            raise InputError(
-                f"{start} is in no git repository and below no .flow folder",
-                code="no_repository",
-                remedy="run it inside the repository, or start one: git init && flow init",
-            )
+            raise no_checkout(start)
         self.repo: Repo = repo
         self.top: str = repo.top
         self._named_contract: str | None = None  # by --trust-digest

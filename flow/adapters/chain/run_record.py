@@ -319,7 +319,9 @@ class RunRecord:
             self.troubles[f"your state folder knows nothing of run {run_id}: {BEFORE}"] = None
             return None
         self.read_error = self.read_error or pinned.read_error
-        if pinned.broken:
+        if pinned.read_error is not None:
+            self._failed(pinned.read_error)
+        elif pinned.broken:
             self.troubles[f"what your state folder keeps of run {run_id} is torn: {BEFORE}"] = None
         return pinned
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.errors import GitError
+from flow.errors import GitError, InputError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,12 +45,29 @@ def find_repo(cwd: str) -> Repo | None:
             if target is None:
                 return Repo(folder, None, None, f"{entry} leads to no git directory")
             return _repo(folder, target)
-    bare = next((folder for folder in upward(start) if is_git_dir(folder)), None)
     for folder in upward(start):
         if os.path.isdir(os.path.join(folder, ".flow")):
+            bare = is_bare(start)
             why = "this is a bare repository" if bare else "there is no git repository here"
             return Repo(folder, None, None, why)
     return None
+
+
+def no_checkout(cwd: str) -> InputError:
+    """The error for a folder around which :func:`find_repo` knows no checkout."""
+    where, remedy = "no git repository", "start one: git init && flow init"
+    if is_bare(cwd):
+        where, remedy = "a bare repository", "make a checkout of it (git clone, git worktree add)"
+    return InputError(
+        f"{cwd} is in {where} and below no .flow folder",
+        code="no_repository",
+        remedy=f"run it inside the repository, or {remedy}",
+    )
+
+
+def is_bare(cwd: str) -> bool:
+    """Whether ``cwd``, for which :func:`find_repo` knows no checkout, is in a bare repository."""
+    return any(map(is_git_dir, upward(os.path.realpath(cwd))))
 
 
 def submodule_repo(folder: str) -> Repo | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
-from flow.adapters.git.find import find_repo
+from flow.adapters.git.find import find_repo, is_bare
 from flow.adapters.git.run import refusal
 from flow.adapters.git.trees import repo_key, shared_dir
 from flow.adapters.setup.undo import SetUpRecord
@@ -37,9 +37,7 @@ class SetUpPlace:
     @property
     def is_git_folder(self) -> bool:
         """Whether this is git's own folder without a checkout: a bare repository."""
-        inside = (os.path.join(self.top, name) for name in ("objects", "refs"))
-        head = os.path.isfile(os.path.join(self.top, "HEAD"))
-        return self.repo is None and head and all(map(os.path.isdir, inside))
+        return self.repo is None and is_bare(self.top)
 
     @property
     def common_dir(self) -> str | None:

@@ -387,7 +387,7 @@ def test_without_a_state_folder_only_what_was_just_recorded_counts(process, root
     assert "may be written by others" in next(iter(two.session.troubles))
 
 
-def test_why_nothing_counts_is_said(process, root, heads):
+def test_why_nothing_counts_is_said(process, root, heads, monkeypatch):
     one = process()
     one.record("a")
     two = process().session
@@ -395,6 +395,16 @@ def test_why_nothing_counts_is_said(process, root, heads):
     assert list(two.troubles) == [
         "your state folder knows nothing of run r1: nothing that was recorded before counts"
     ]
+    one.keep()
+
+    def unreadable(*_: object, **__: object) -> bytes:
+        raise StorageError("cannot read it: Too many open files", file="heads")
+
+    monkeypatch.setattr(pinned_heads.files, "read_optional", unreadable)
+    three = process().session
+    assert three.entry(RUN, "a") is None
+    (told,) = three.troubles  # and not that what was not read is torn
+    assert told.startswith("heads: cannot read it: Too many open files")
 
 
 @pytest.mark.parametrize("how", ["pinned", "removed", "torn", "another run's"])

@@ -229,14 +229,14 @@ def test_a_repository_of_another_user_is_refused_by_name(
 def test_no_repository_and_a_bare_one_are_refused_by_name(
     box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, options in (("plain", None), ("bare", ("--bare",))):
+    for name, options in (("no git", None), ("a bare", ("--bare",))):
         box.top = box.outer / name
         box.top.mkdir()
         if options:
             box.git("init", "-q", *options)
         capsys.readouterr()
         assert create(box, monkeypatch) in (2, 5)
-        assert "git" in json.loads(capsys.readouterr().out)["error"]["message"]
+        assert f"is in {name} repository" in json.loads(capsys.readouterr().out)["error"]["message"]
         assert not (box.top / ".flow").exists()
 
 

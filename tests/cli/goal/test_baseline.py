@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 from flow import hook
@@ -29,9 +31,6 @@ from tests.support.scene import (
     step,
 )
 from tests.support.stops import events, settings, stop, verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BASELINE = ("goal", "baseline", "greet")
 EVALUATE = ("goal", "evaluate", "greet", "--json")
@@ -83,6 +82,10 @@ def sidecar(repo: GitRepo, name: str = "evidence-ac1-base") -> dict[str, Any]:
     path = run_dir(repo) / "evidence" / f"{name}.evidence.yaml"
     document = formats.parse_yaml(path.read_bytes(), file=name)
     formats.check("evidence", document, file=name)
+    schema = json.loads(Path(ROOT, "schemas/v1/run.schema.json").read_text("utf-8"))
+    schema["$ref"] = f"#/$defs/{schema.pop('anyOf')[-1]['$ref'].rpartition('/')[2]}"
+    for line in (run_dir(repo) / "ledger.jsonl").read_text("ascii").splitlines():
+        jsonschema.validate(json.loads(line), schema)
     return document
 
 
