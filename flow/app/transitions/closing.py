@@ -176,7 +176,7 @@ def _confirm_live(
         )
     to: Terminal = proposal["to"]
     run_id = str(proposal["run_id"])
-    why = reason or str(proposal["reason"])
+    why = (reason or "").strip() or str(proposal["reason"])
     if goal.status != "active":
         loaded = _reactivate(context, loaded, run_id, closer.word)
     end = _End(run_id, to, why, proposal_id, _counted(goal, proposal))

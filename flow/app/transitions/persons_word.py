@@ -54,8 +54,9 @@ class SpeakingPort(Protocol):
 
 
 def persons_word(port: SpeakingPort, named: str | None, note: str = "") -> PersonsWord:
-    """The person's name and note; see :func:`persons_name`."""
-    return PersonsWord(*persons_name(named, port.who, port.configured_name), note).checked()
+    """The person's name and note, which blanks alone are none; see :func:`persons_name`."""
+    name = persons_name(named, port.who, port.configured_name)
+    return PersonsWord(*name, note.strip()).checked()
 
 
 def persons_name(

@@ -159,7 +159,7 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         yes=args.yes,
         how=f"flow goal clear {goal.id}{why} --yes",
     )
-    reason = args.reason or CLEARED
+    reason = word.note or CLEARED
     closed = labelling.cancel(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)
 
@@ -175,7 +175,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     approved, files = _what_is_approved(context, goal, args.AC)
     if approved:
         out.say(approved, *files)
-    if approved and not word.note.strip():
+    if approved and not word.note:
         word = _word_with_note(context, args, out)
     elif approved and not args.yes:  # what was typed just now stands above
         out.tell([f"  {visible(word.by)}: {out.asking.quote(word.note)}"])

@@ -66,6 +66,20 @@ def test_the_reason_of_a_closing_is_shown_as_a_note_is(repo: GitRepo, tmp_path: 
         assert words in page.read_text()
 
 
+def test_blanks_are_no_words_of_a_person(repo: GitRepo) -> None:
+    """As an unset variable in a script has them: no note, and no reason in place of the true one."""
+    scene.create(scene.start(repo))
+    words = ("--proposal", scene.propose(repo), "--note", " ", "--reason", "\t")
+    assert flow(repo, "goal", "confirm", *words).status == 0
+    scene.create(repo, "other")
+    assert flow(repo, "goal", "clear", "other", "--reason", " ", "--yes").status == 0
+    for goal, why in (("greet", "1 of 1 required criteria"), ("other", "cleared")):
+        assert not flow(repo, "goal", "status", goal, "--json").json["closed"]["note"]
+        assert "“" not in flow(repo, "goal", "history", goal).stdout
+        events = flow(repo, "goal", "history", goal, "--json").json["events"]
+        assert events[-1]["reason"].startswith(why)
+
+
 def test_a_move_is_told_under_the_name_of_the_person_whose_word_it_follows(repo: GitRepo) -> None:
     """Not under the account's, which ``evaluate`` has off a terminal."""
     scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
