@@ -115,27 +115,27 @@ class Context:
 
         return load(self.top, self.home, self._pins)
 
-    def be_lenient(self, *run_ids: str | None) -> tuple[str, ...]:
+    def be_lenient(self, *goals: Goal) -> tuple[str, ...]:
         """Take the settings as far as they can be read; returns what is wrong with the rest.
 
         For the Stop hook: a broken settings file must not switch a check off, so of the values that
-        can still be read the stricter one is used (SPEC 8). With ``run_ids`` as in
+        can still be read the stricter one is used (SPEC 8). With ``goals`` as in
         :meth:`take_settings_of`.
         """
         from flow.adapters.user_state.settings import load_lenient
 
         self._lenient = True
-        if run_ids:
-            self._pins = self._pins_of(run_ids)
+        if goals:
+            self._pins = self._pins_of(goals)
         self.settings, faults = load_lenient(self.top, self.home, self._pins)
         return faults
 
-    def take_settings_of(self, *run_ids: str | None) -> None:
-        """Use the settings that were in force when these runs began.
+    def take_settings_of(self, *goals: Goal | None) -> None:
+        """Use the settings that were in force when these goals began.
 
-        With several runs the tightest value counts (SPEC 17.2).
+        With several the tightest value counts (SPEC 17.2).
         """
-        pins = self._pins_of(run_ids)
+        pins = self._pins_of(goals)
         if pins == self._pins:
             return
         self._pins = pins
@@ -145,11 +145,11 @@ class Context:
             self.__dict__.pop("settings", None)
             _ = self.settings  # raises here if they cannot be read
 
-    def _pins_of(self, run_ids: Sequence[str | None]) -> Mapping[str, str]:
-        """The settings that were pinned when these runs began, the tightest of each."""
+    def _pins_of(self, goals: Sequence[Goal | None]) -> Mapping[str, str]:
+        """The settings that were pinned when these goals began, the tightest of each."""
         from flow.core.settings import strictest_pins
 
-        baselines = [self.pinned(run_id) for run_id in run_ids if run_id]
+        baselines = [self.pinned(goal.run_id, goal) for goal in goals if goal and goal.run_id]
         return strictest_pins([each.settings for each in baselines if each is not None])
 
     # --- the records of the checkout -----------------------------------------------------------
@@ -210,22 +210,22 @@ class Context:
         """Read a goal. Raises :class:`InputError` if there is none, or for an unsafe id."""
         return self.records.goal(goal_id)
 
-    def run_of(self, goal_id: str) -> str | None:
-        """The goal's run; None if it has none or cannot be read, which other checks report."""
+    def goal_of(self, goal_id: str) -> Goal | None:
+        """The goal; None if it cannot be read, which other checks report."""
         try:
-            return self.load(goal_id).goal.run_id
+            return self.load(goal_id).goal
         except FlowError:
             return None
 
-    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
+    def pinned(self, run_id: str, goal: Goal) -> Baseline | None:
         """The baseline Flow recorded for this goal: an agent could write one, or name another's."""
         file = self.records.baseline_file(run_id)
-        own = file.baseline is not None and goal_id in (None, file.goal_id)
+        baseline = file.of(goal)
         try:
-            vouched = own and self.heads.vouches(run_id, layout.BASELINE, file.digest)
+            vouched = baseline and self.heads.vouches(run_id, layout.BASELINE, file.digest)
         except FlowError:  # no state folder, or none that can be used
             return None
-        return file.baseline if vouched else None
+        return baseline if vouched else None
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Write the baseline of a run."""

@@ -72,7 +72,7 @@ def examine(
         request = named_contract.take_named(context, request, trust_digest, amend)
     if request.judge_backend is not None and context.speaker is not None:
         request = request._replace(judge_named_by=context.speaker.agent or "")
-    context.take_settings_of(context.run_of(goal_id))
+    context.take_settings_of(context.goal_of(goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)
     tools = _Tools(context, request, listener or Listener(), trust_digest)
@@ -104,7 +104,7 @@ def propose_from_fresh(context: Context, goal_id: str) -> tuple[Evaluated, tuple
         document = verdict.to_document()
         return verdicts.record_verdict(context.run_record, document, verdict.run_id, "command")[1]
 
-    newest = loop_counters.newest_evidence(context.top, context.run_of(goal_id), goal_id)
+    newest = loop_counters.newest_evidence(context.top, context.goal_of(goal_id))
     with evaluation_lock(context, goal_id):
         return from_fresh.propose_from_fresh(goal_id, newest, partial(examine, context), record)
 

@@ -89,8 +89,7 @@ class Stopping:
         try:
             self._goals_read = self._goals.read_here()
             here = (each.goal for each in self._goals_read.here.values())
-            runs = [goal.run_id for goal in here if lost_goals.is_acting(goal)]
-            faults = self._context.be_lenient(*runs)
+            faults = self._context.be_lenient(*filter(lost_goals.is_acting, here))
         except FlowError:  # the stop itself tells that the goals cannot be read
             faults = self._context.be_lenient()
         return (*faults, *self._context.settings.ignored)

@@ -458,7 +458,7 @@ class Shop:
 
     def __init__(self, *, branch: str | None = "main", base: str = BASE) -> None:
         self.branch = branch
-        self.base = Baseline(base, {}, {}, {}, {}, {})
+        self.base = Baseline(base, {}, {}, {}, {}, {}, began=NOW)
         self.outside: list[Outside] = []
         self.missing: list[str] = []
         self.masked: list[str] = []
@@ -532,7 +532,7 @@ class Shop:
             pin=self.pin,
             kept_base=lambda base: base,
             outside=lambda goal, baseline: (
-                self.outside if goal.id and baseline is self.base else []
+                self.outside if goal.id and baseline == self.base else []
             ),
             write=self.write,
             trust=self.trust,

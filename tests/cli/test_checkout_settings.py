@@ -141,7 +141,7 @@ def test_a_goal_that_began_without_pins_goes_on_and_says_so_once(repo: GitRepo) 
     begin(repo)
     context = Context(str(repo.path))
     run_id = scene.run_dir(repo).name
-    baseline = context.pinned(run_id)
+    baseline = context.pinned(run_id, context.load("greet").goal)
     assert baseline is not None
     context.ledger.write_baseline("greet", run_id, baseline._replace(settings={}))
     forget()

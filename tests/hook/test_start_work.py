@@ -378,20 +378,20 @@ def test_a_goal_is_as_the_state_folder_left_it_at_every_look(repo: GitRepo) -> N
     """What is remembered of a file within a process is told by the file's bytes."""
     scene.create(scene.start(repo))
     context = Context(str(repo.path))
-    run_id = scene.run_dir(repo).name
-    assert context.pinned(run_id) is not None
+    run_id, goal = scene.run_dir(repo).name, context.load("greet").goal
+    assert context.pinned(run_id, goal) is not None
     rel = f".flow/runs/{run_id}/baseline.json"
     text = repo.read(rel)
     repo.write(rel, text.replace('"base_commit"', '"base_commit" ', 1))
-    assert context.pinned(run_id) is None
+    assert context.pinned(run_id, goal) is None
     repo.write(rel, text)
-    assert context.pinned(run_id) is not None
+    assert context.pinned(run_id, goal) is not None
     path = context.heads.path(run_id)
     with open(path, encoding="utf-8") as file:
         kept = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write("{")
-    assert context.pinned(run_id) is None
+    assert context.pinned(run_id, goal) is None
     with open(path, "w", encoding="utf-8") as file:
         file.write(kept)
-    assert context.pinned(run_id) is not None
+    assert context.pinned(run_id, goal) is not None

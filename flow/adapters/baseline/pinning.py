@@ -50,7 +50,7 @@ class Pinning:
             proof=watched.patterns,
             settings=context.settings.pins,
         )
-        pinned = pinned._replace(linked=self._linked(goal, pinned))
+        pinned = pinned._replace(linked=self._linked(goal, pinned), began=goal.created_at)
         return pinned._replace(proof_cut=watched.gap)
 
     def _linked(self, goal: Goal, pinned: Baseline) -> dict[str, str]:

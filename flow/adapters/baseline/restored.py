@@ -13,7 +13,7 @@ from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
 from flow.adapters.worktree.trees import checked_listing
 from flow.core import layout
-from flow.core.boundary.changes import Baseline, dirty_digest
+from flow.core.boundary.changes import UNRECORDED, Baseline, dirty_digest
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -33,7 +33,8 @@ def restore(
     cache_dir: str | None = None,
 ) -> Baseline:
     """The baseline by ``commit`` alone. If git cannot answer, the next snapshot says why."""
-    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied), scores_dir=scores_dir)
+    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
+    bare = bare._replace(scores_dir=scores_dir, began=UNRECORDED)
     if commit is None or repo.git_dir is None or not repository.is_id(commit):
         return bare
     try:

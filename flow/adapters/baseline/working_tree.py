@@ -53,8 +53,8 @@ class TreeContext(Protocol):
     def cache(self, name: str) -> str | None:
         """A folder in the user's state folder; None if that cannot be used."""
 
-    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
-        """The run's baseline as Flow left it, for ``goal_id`` if given; None if there is none."""
+    def pinned(self, run_id: str, goal: Goal) -> Baseline | None:
+        """The run's baseline as Flow left it for this goal; None if there is none."""
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Write the baseline of a run."""

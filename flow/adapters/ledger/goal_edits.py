@@ -84,14 +84,15 @@ def carried(
 ) -> tuple[str, Goal]:
     """A goal's new text with Flow's own fields carried over, and the goal in it.
 
-    Lifecycle, run and pinned base are the current goal's. So are its criteria's results, except
-    those in ``anew``, which start again as pending. Comments and order stay the text's. Messages
-    call the text ``file``; ``run_id`` is the run of a goal that has none yet.
+    Lifecycle, run, pinned base and ``created_at`` are the current goal's. So are its criteria's
+    results, except those in ``anew``, which start again as pending. Comments and order stay the
+    text's. Messages call the text ``file``; ``run_id`` is the run of a goal that has none yet.
     """
     new, _ = parse_goal(text.encode("utf-8", "surrogateescape"), file)
     edits: list[Edit] = [(("lifecycle",), current.document["lifecycle"])]
     scope = {**current.document["scope"], **({"run_id": run_id} if run_id else {})}
     edits += _result_edits(("scope",), ("run_id", "base_commit"), scope, new.document["scope"])
+    edits.append((("metadata", "created_at"), current.created_at))
     for place, criterion in enumerate(new.criteria):
         before = current.criterion(criterion.id)
         unchanged = before is not None and criterion.id not in anew

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.chain.session_writes import RunWrites
+    from flow.core.goal.model import Goal
 
 
 def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
@@ -22,12 +23,12 @@ def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
     return counters or LoopCounters(goal_id)
 
 
-def newest_evidence(root: str, run_id: str | None, goal_id: str) -> Mapping[str, str]:
+def newest_evidence(root: str, goal: Goal | None) -> Mapping[str, str]:
     """Criterion id → path of its newest sidecar, from the counters.
 
     Only a first try: whether it counts is decided when it is reused.
     """
-    return read(root, run_id, goal_id).evidence if run_id else {}
+    return read(root, goal.run_id, goal.id).evidence if goal and goal.run_id else {}
 
 
 def write(run: RunWrites, counters: LoopCounters, *, now: str) -> None:

@@ -69,6 +69,14 @@ class BaselineFile(NamedTuple):
     digest: str
     """SHA-256 of its bytes."""
 
+    def of(self, goal: Goal) -> Baseline | None:
+        """The baseline, unless another goal pinned it, or an earlier one of the same name."""
+        if self.baseline is None or self.goal_id != goal.id:
+            return None
+        began = self.baseline.began
+        later = self.baseline.recorded and began not in ("", goal.created_at)
+        return None if later else self.baseline
+
 
 class FileRecords:
     """The ledger of the checkout that ``record`` vouches for.

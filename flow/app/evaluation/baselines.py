@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class BaselinePort(Protocol):
     """Source of baselines."""
 
-    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
-        """The run's baseline as Flow left it, for ``goal_id`` if given; None if there is none."""
+    def pinned(self, run_id: str, goal: Goal) -> Baseline | None:
+        """The run's baseline as Flow left it for this goal; None if there is none."""
 
     def restored(self, goal: Goal) -> Baseline:
         """The baseline from the pinned commit alone: a fresh clone has the goal, not the run."""
@@ -44,9 +44,9 @@ class PinningPort(StoredBaselinePort, Protocol):
 def recorded_baseline(port: BaselinePort, goal: Goal, run_id: str) -> RecordedBaseline:
     """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
     for name in dict.fromkeys((run_id, goal.run_id)):
-        baseline = port.pinned(name, goal.id) if name else None
+        baseline = port.pinned(name, goal) if name else None
         if baseline is not None and baseline.base_commit == goal.base_commit:
-            return RecordedBaseline(baseline, recorded=True)
+            return RecordedBaseline(baseline, baseline.recorded)
     return RecordedBaseline(port.restored(goal), recorded=False)
 
 

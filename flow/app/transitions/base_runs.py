@@ -26,8 +26,8 @@ class BaseRunsPort(GoalPort, SettingsPort, TrustingPort, Protocol):
     def finish(self, goal_id: str) -> None:
         """Carry out what was decided about a goal."""
 
-    def take_settings_of(self, *run_ids: str | None) -> None:
-        """Use the settings that were in force when these runs began."""
+    def take_settings_of(self, *goals: Goal) -> None:
+        """Use the settings that were in force when these goals began."""
 
     def base_run_lock(self, goal_id: str) -> AbstractContextManager[None]:
         """Lock the goal against other runs on its base commit."""
@@ -57,7 +57,7 @@ def baseline(
     port.finish(ids.goal_id(goal_id))
     loaded = port.load(goal_id)
     goal = loaded.goal
-    port.take_settings_of(goal.run_id)
+    port.take_settings_of(goal)
     refuse_closed(goal, "running its commands on the base commit")
     if goal.run_id is None or goal.base_commit is None:
         raise StateError(

@@ -294,7 +294,8 @@ def _recorded_approval(
             code="moved",
         )
     if about == GUARDS and not is_recorded:
-        context.write_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
+        # From here on it can be compared again.
+        context.write_baseline(goal.id, run_id, baseline._replace(began=goal.created_at))
     facts = {**(context.speaker.fields() if context.speaker else {}), **facts}
     document = _approval_document(goal, run_id, criterion or about, word, now, facts)
     evidence_id, path = context.ledger.record_evidence(document, suffix=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from flow.core.amendment.changes import ContractChange
     from flow.core.goal.loaded import LoadedGoal
+    from flow.core.goal.model import Goal
 
 
 class TrustPort(StoredBaselinePort, Protocol):
@@ -54,11 +55,19 @@ def record_trust(port: TrustPort, loaded: LoadedGoal, how: str) -> None:
     """
     goal = loaded.goal
     if goal.status in UNDER_WAY:
-        trusted = port.trusted_digest(goal.id) if port.is_in_place(loaded) else None
+        placed = port.is_in_place(loaded)
+        trusted = port.trusted_digest(goal.id) if placed else None
         if trusted is not None and trusted != loaded.contract:
             port.amend_by_hand(loaded, how)
             return
-        began = goal.base_commit is not None and goal.run_id is not None
-        if began and port.pinned(goal.run_id or "") is None:
-            port.write_baseline(goal.id, goal.run_id or "", port.restored(goal))
+        if placed and goal.base_commit is not None and goal.run_id is not None:
+            _record_start(port, goal, goal.run_id)
     port.trust(loaded, how)
+
+
+def _record_start(port: TrustPort, goal: Goal, run_id: str) -> None:
+    """Write the run's baseline if nothing is recorded of the goal's start."""
+    known = port.pinned(run_id, goal)
+    if known is None or not known.recorded:
+        baseline = (known or port.restored(goal))._replace(began=goal.created_at)
+        port.write_baseline(goal.id, run_id, baseline)

@@ -149,7 +149,7 @@ def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Requ
         return request
     from flow.adapters.ledger.loop_counters import newest_evidence  # few reuse anything
 
-    newest = newest_evidence(context.top, context.run_of(goal_id), goal_id)
+    newest = newest_evidence(context.top, context.goal_of(goal_id))
     return request._replace(reuse=newest, use_recorded_opinion=True)
 
 

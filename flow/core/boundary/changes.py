@@ -97,6 +97,10 @@ if TYPE_CHECKING:
     Changes: TypeAlias = tuple[PathChange, ...] | ManyChanges
 
 
+UNRECORDED = "unrecorded"
+"""The ``began`` of a baseline that was made from the pinned commit alone."""
+
+
 class Baseline(NamedTuple):
     """The state at the goal's activation; ``baseline.json`` of the run."""
 
@@ -151,6 +155,15 @@ class Baseline(NamedTuple):
     settings: Mapping[str, str] = {}
     """The settings that the goal pinned at its start (``LoadedSettings.pins``). Empty: not pinned.
     """
+    began: str = ""
+    """``metadata.created_at`` of the goal that began so, for a later goal may have its name;
+    :data:`UNRECORDED` if there is no record of the start; empty for a run from before this field.
+    """
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it tells how the goal began, and not only what its base commit has."""
+        return self.began != UNRECORDED
 
     @property
     def settings_denied(self) -> tuple[str, ...]:

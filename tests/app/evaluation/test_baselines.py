@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.baselines import evaluated_baseline, recorded_base_runs, recorded_baseline
-from flow.core.boundary.changes import Baseline
+from flow.core.boundary.changes import UNRECORDED, Baseline
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.settings import merge_layers
 from flow.errors import StorageError
@@ -16,7 +16,7 @@ from tests.app.fakes import BASE, goal_document
 OTHER = "c" * 40
 PINNED = Baseline(BASE, {}, {}, {}, {}, {})
 MOVED = Baseline(OTHER, {}, {}, {}, {}, {})
-RESTORED = PINNED._replace(proof_since="base")
+RESTORED = PINNED._replace(proof_since="base", began=UNRECORDED)
 
 
 class Port:
@@ -29,7 +29,7 @@ class Port:
         settings = loaded.settings._replace(execute_verification_commands=all_trusted)
         self.settings = loaded._replace(settings=settings)
 
-    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
+    def pinned(self, run_id: str, goal: Goal) -> Baseline | None:
         return self._pinned.get(run_id)
 
     def restored(self, goal: Goal) -> Baseline:
@@ -50,6 +50,7 @@ GOAL = goal_from_document(goal_document())._replace(run_id="own")
         ({"run": MOVED, "own": PINNED}, (PINNED, True)),
         ({"own": PINNED}, (PINNED, True)),
         ({"run": MOVED, "own": MOVED}, (RESTORED, False)),
+        ({"run": RESTORED}, (RESTORED, False)),
         ({}, (RESTORED, False)),
     ],
 )

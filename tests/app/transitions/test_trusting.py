@@ -27,14 +27,15 @@ class Port:
     def trusted_digest(self, goal_id: str) -> str | None:
         return self.trusted if goal_id == "issue-4" else None
 
-    def pinned(self, run_id: str, goal_id: str | None = None) -> Baseline | None:
+    def pinned(self, run_id: str, goal: Goal) -> Baseline | None:
         return RESTORED if self.has_pinned and run_id == "run-1" else None
 
     def restored(self, goal: Goal) -> Baseline:
         return RESTORED if goal.id == "issue-4" else Baseline("", {}, {}, {}, {}, {})
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        assert (goal_id, run_id, baseline) == ("issue-4", "run-1", RESTORED)
+        assert (goal_id, run_id) == ("issue-4", "run-1")
+        assert baseline == RESTORED._replace(began=goal_document()["metadata"]["created_at"])
         self.calls.append("baseline")
 
     def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:

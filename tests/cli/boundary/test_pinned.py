@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -124,6 +125,48 @@ def test_the_run_of_another_goal_is_not_this_ones(work: GitRepo) -> None:
     assert found["verdict"] == "blocked", "there it was dirty when the other goal began"
     shutil.rmtree(work.path / "secret")
     assert ALTERED in evaluate(work)["reason"]
+
+
+def test_an_older_run_of_the_same_name_is_not_this_ones(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HAZARD I270: the goal was made again, and a hand names the run of the one before."""
+    words = ("goal", "create", "--file", "goal.yaml")
+    written = """
+        metadata: {id: greet, created_at: "2026-01-01T00:00:00Z"}
+        objective:
+          outcome: o
+          acceptance_criteria: [{text: t, verification_command: grep -q g src/greet.txt}]
+        constraints: {allowed_paths: ["src/**", goal.yaml]}
+        evaluator: {type: deterministic}
+    """
+    scene.start(repo).write("goal.yaml", written)
+    repo.write("secret/outside.txt", "not allowed\n")
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_000.5)
+    assert flow(repo, *words).status == 0
+    file = repo.path / ".flow/goals/greet.goal.yaml"
+    older = scene.run_dir(repo).name
+    file.unlink()
+    shutil.rmtree(repo.path / "secret")
+    monkeypatch.setattr(time, "time", lambda: 1_800_000_001.5)
+    assert flow(repo, *words).status == 0
+    repo.write("secret/outside.txt", "not allowed\n")
+    file.write_text(re.sub(r"run_id: .*", f"run_id: {older}", file.read_text()))
+    found = evaluate(repo)
+    assert found["verdict"] == "blocked", "it was dirty when the goal before began"
+    shutil.rmtree(repo.path / "secret")
+    assert ALTERED in evaluate(repo)["reason"]
+
+
+def test_what_commands_leave_makes_no_record_of_a_start(repo: GitRepo) -> None:
+    """HAZARD I271: the by-products of an evaluation are kept, and the guards still wait."""
+    leaves = "AC1: t :: mkdir -p __pycache__ && echo x >__pycache__/x.pyc"
+    scene.create(scene.start(repo), criterion=leaves)
+    baseline(repo).unlink()
+    for _ in range(3):
+        found = evaluate(repo)
+        assert found["verdict"] == "needs_human_review"
+        assert ALTERED in found["reason"]
 
 
 def test_without_a_state_folder_nobody_vouches(work: GitRepo, home: Path) -> None:

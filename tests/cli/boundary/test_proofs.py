@@ -351,9 +351,10 @@ def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitR
 
     begin(repo, "pytest tests; true")
     context = Context(str(repo.path))
-    run_id = context.load("adds").goal.run_id
+    goal = context.load("adds").goal
+    run_id = goal.run_id
     assert run_id is not None
-    baseline = context.pinned(run_id)
+    baseline = context.pinned(run_id, goal)
     assert baseline is not None
     old = baseline._replace(proof_named=(), proof_known=(), proof_states={}, proof_since="")
     context.ledger.write_baseline("adds", run_id, old)

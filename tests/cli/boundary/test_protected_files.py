@@ -299,7 +299,7 @@ def test_a_baseline_without_a_record_of_it_asks_the_base(work: GitRepo) -> None:
     """One that an older Flow wrote, and vouches for."""
     context = Context(str(work.path))
     run_id = scene.run_dir(work).name
-    baseline = context.pinned(run_id)
+    baseline = context.pinned(run_id, context.load("greet").goal)
     assert baseline is not None
     old = baseline._replace(protected={}, protected_patterns=())
     context.ledger.write_baseline("greet", run_id, old)
