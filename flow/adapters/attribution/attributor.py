@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 30
+REVISION = 31
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
@@ -155,6 +155,7 @@ class Attributor:
             return None  # no runner, no report, no rule
         from flow.core.attribution.attribute import (
             all_reports,
+            answered_no,
             lines_of,
             not_reported,
             reported_failure,
@@ -169,6 +170,7 @@ class Attributor:
         ends = [data] if data or reports else self._logged(trace.before)
         lines = [line for end in ends for line in lines_of(end)]
         failure = reported_failure(reading, all_reports(reading, lines, reports))
+        failure = failure or answered_no(reading, lines)
         if failure is not None:
             return failure
         return vacuous(

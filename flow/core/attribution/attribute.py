@@ -7,6 +7,7 @@ Both make a pass inconclusive; nothing here turns a failed command into a pass.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from flow.core.attribution.echoed import echoed_runner
@@ -21,10 +22,14 @@ from flow.core.attribution.report_readers import (
     pytest_exit,
 )
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
-from flow.core.masked_exit.programs import ASIDE
+from flow.core.masked_exit.programs import ASIDE, HANDS_ON, TESTS
 from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of, started
-from flow.core.masked_exit.runner_options import option_without_tests, starts_if_there
+from flow.core.masked_exit.runner_options import (
+    option_for_failed,
+    option_without_tests,
+    starts_if_there,
+)
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, constructs, plain_words
 from flow.core.text.display import joined, visible
 from flow.startup.typing import TYPE_CHECKING
@@ -61,6 +66,8 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     perhaps = next((runner.name for runner in runners if starts_if_there(runner)), "")
     first = list(first_only((*programs, *inner)))
     certain = next((why_first_only(found.program) for found in first if found.certain), "")
+    failed = _always_with(option_for_failed, runners)
+    certain = certain or (failed and f"`{failed}` leaves out the tests that passed before")
     return CommandReading(
         exit_analysis.masked_exit or certain,
         _single_runner(node, programs),
@@ -68,7 +75,7 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         tuple(dict.fromkeys((*_named_files(known), *_written_files(node))))[:MOST_FILES],
         tuple(filter(None, kinds)),
         exit_analysis.certain,
-        _without_tests(runners) or asks_only(known),
+        _always_with(option_without_tests, runners) or asks_only(known),
         exit_analysis.second_try,
         exit_analysis.inverted,
         _piped_programs(node),
@@ -99,9 +106,9 @@ def _piped_programs(node: ShellNode) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _without_tests(runners: Sequence[Runner]) -> str:
-    """The runner with its option that runs no test; empty if it is also started without it."""
-    options = [option_without_tests(runner) for runner in runners]
+def _always_with(option_of: Callable[[Runner], str], runners: Sequence[Runner]) -> str:
+    """The runner with such an option; empty if it is also started without one."""
+    options = [option_of(runner) for runner in runners]
     run = {runner.name for runner, option in zip(runners, options, strict=True) if not option}
     for runner, option in zip(runners, options, strict=True):
         if option and runner.name not in run:
@@ -258,6 +265,36 @@ def reported_failure(
             why = f"{summary.runner} reports{where} that {tests} ({summary.quote}), and the exit "
             why += "status is 0"
             return Attribution("masked", why, summary.runner, summary.ran, summary.skipped, source)
+    return None
+
+
+_EVALUATORS = re.compile(
+    r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|lua|Rscript|julia|elixir"
+)
+_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceEpr]|(?:--)?eval|--print")
+_CODE = re.compile(r"[\s(=]")
+_NO = re.compile(r"(?:\[1\] )?(?:[Ff]alse|FALSE)")
+"""The last line of code that only prints whether something holds; R numbers it."""
+
+
+def answered_no(reading: CommandReading, lines: Sequence[str]) -> Attribution | None:
+    """A masked exit if the command only prints whether something holds, and it does not.
+
+    ``python -c 'print(f(2) == 4)'`` and ``jq '.ok == true'`` end with 0 in both cases.
+    """
+    last = next((line for line in reversed(lines) if line.strip()), "").strip()
+    programs = [w for w in reading.commands if base_name(w[0]) not in ASIDE or w[0] in TESTS]
+    if not _NO.fullmatch(last) or len(programs) != 1:
+        return None
+    names = [base_name(word) for word in programs[0]]
+    query = next((name for name in names if name in ("jq", "gojq", "yq")), "")
+    pairs = itertools.pairwise(programs[0])
+    code = next((after for word, after in pairs if _CODE_OPTION.fullmatch(word)), "")
+    is_code = bool(_CODE.search(code)) and not HANDS_ON.search(code)
+    evaluator = next(filter(_EVALUATORS.fullmatch, names), "") if is_code else ""
+    if evaluator or (query and not {"-e", "--exit-status"} & {*names}):
+        why = f"`{query or evaluator}` printed {last} and ended with 0: let its status say that"
+        return Attribution("masked", f"{why} (jq -e, assert, sys.exit)", source="output")
     return None
 
 

@@ -60,6 +60,8 @@ _EXIT_ZERO = {
     "bazel": ("--run_under=true", "--run_under=/bin/true", "--run_under=echo"),
     "npm": ("--script-shell=true", "--script-shell=/bin/true"),
     "just": ("--shell=true", "--shell=/bin/true", "--shell=:"),
+    "newman": ("--suppress-exit-code", "-x"), "lit": ("--ignore-fail",),
+    "llvm-lit": ("--ignore-fail",), "k6": ("--no-thresholds",),
 }  # fmt: skip
 """Options of checkers that let them end with 0 after any finding, and of runners that start
 something else in the tests' place; a value may also be the next word (each one's documentation,
@@ -171,7 +173,7 @@ _CODE = {
     "awk": (), "gawk": (), "mawk": (),
 }  # fmt: skip
 """Interpreters with the options before their code; without options it is the first operand."""
-_HANDS_ON = re.compile(
+HANDS_ON = re.compile(
     r"exit|check\s*=\s*True|check_call|check_output|raise|\bdie\b|assert|execSync|execFileSync"
     r"|returncode|status"
 )
@@ -191,7 +193,7 @@ def _code(name: str, words: tuple[str | None, ...]) -> str | None:
 
 def _of_code(code: str) -> tuple[str | None, ...] | None:
     """The runner that a piece of code starts without passing its status on; None if none."""
-    if not STARTS_CODE.search(code) or _HANDS_ON.search(code):
+    if not STARTS_CODE.search(code) or HANDS_ON.search(code):
         return None
     return mentioned_runner(code)
 

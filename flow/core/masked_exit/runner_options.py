@@ -51,6 +51,16 @@ _SUBCOMMANDS = {
     "codecept": ("dry-run",),
 }  # fmt: skip
 """Operands with which a runner runs no test, where they come first."""
+_ONLY_FAILED = {
+    "pytest": ("--lf", "--last-failed", "--sw", "--stepwise", "--sw-skip", "--stepwise-skip"),
+    "jest": ("--onlyFailures", "-f"), "rspec": ("--only-failures", "--next-failure", "-n"),
+    "ctest": ("--rerun-failed",), "playwright": ("--last-failed",), "mix test": ("--failed",),
+    "stestr": ("--failing",), "robot": ("--rerunfailed", "--rerunfailedsuites", "-R", "-S"),
+    "pabot": ("--rerunfailed",), "bats": ("--filter-status",), "prove": ("--state=failed",),
+    "nosetests": ("--failed",), "nextest": ("--rerun",), "node --test": ("--test-rerun-failures",),
+}  # fmt: skip
+"""Options with which a runner leaves out the tests that passed in an earlier run, on other files.
+"""
 _GRADLE_VALUES = {"--tests", "-p", "--project-dir", "-b", "-c", "-I", "--init-script", "-g"}
 """Options of gradle that take the next word."""
 _OF_ALL = ("--help", "--version")
@@ -88,6 +98,14 @@ def option_without_tests(runner: Runner) -> str:
         if any(_is_option(word, option) for option in options):
             return word
     return _exclusion_of_tests(words[:end]) if first == "gradle" else ""
+
+
+def option_for_failed(runner: Runner) -> str:
+    """The option with which a runner only repeats what failed before; empty if there is none."""
+    options = _ONLY_FAILED.get(runner.form) or _ONLY_FAILED.get(runner.name, ())
+    words = [word or "" for word in runner.words[1:]]
+    own = words[: words.index("--") if "--" in words else len(words)]
+    return next((word for word in own if {word.split("=")[0], word.split(",")[0]} & {*options}), "")
 
 
 def _exclusion_of_tests(words: Sequence[str]) -> str:

@@ -322,6 +322,46 @@ pytest -n 4
 rspec --drb
 jest --testPathPattern=help
 """.strip().splitlines()
+ONLY_FAILED = r"""
+pytest --lf
+pytest -q --last-failed --lfnf=none tests
+python -m pytest --sw
+poetry run pytest --stepwise --sw-skip
+npx jest --onlyFailures
+jest -f --ci
+rspec --only-failures
+bundle exec rspec --next-failure
+ctest --test-dir build --rerun-failed --output-on-failure
+npx playwright test --last-failed
+mix test --failed
+prove --state=failed,save
+bats --filter-status failed tests
+stestr run --failing
+robot --rerunfailed output.xml tests
+cargo nextest run --rerun latest
+for i in 1 2 3; do pytest --lf && break; done; pytest --lf
+""".strip().splitlines()
+"""Each leaves out what passed in an earlier run, on other files."""
+ALL_AGAIN = r"""
+pytest || pytest --lf
+pytest -x; pytest --lf || pytest
+pytest --ff
+pytest --failed-first -q
+pytest -k lf
+pytest --stepwise-reset
+jest --findRelatedTests src/a.ts
+jest --filter=./filter.js
+rspec --fail-fast
+ctest --output-on-failure
+npx playwright test
+mix test --stale
+prove --state=all,save
+node --test --test-only
+node --test --test-name-pattern=x
+sbt testQuick
+phpunit --order-by=defects
+gotestsum --rerun-fails ./...
+""".strip().splitlines()
 GUARDED = r"""
 if [ -n "$CI" ]; then npm test; fi
 [ -z "$CI" ] || make test

@@ -11,6 +11,7 @@ import pytest
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import (
     all_reports,
+    answered_no,
     read_command,
     reported_failure,
     vacuous,
@@ -19,8 +20,10 @@ from flow.core.masked_exit.rules import exits
 from flow.core.masked_exit.runner_names import runner_of
 from tests.adapters.attribution.masking_commands import HONEST, MASKED
 from tests.adapters.attribution.runner_spellings import (
+    ALL_AGAIN,
     GUARDED,
     NAMED,
+    ONLY_FAILED,
     OTHERS,
     PYTEST,
     RUN_NO_TEST,
@@ -183,6 +186,59 @@ def test_a_runner_that_is_told_to_run_no_test_is_vacuous(text: str) -> None:
 
 def test_other_options_are_no_alarm() -> None:
     assert [text for text in RUN_TESTS if read_command(text, parse_shell).lists != ""] == []
+
+
+def test_a_runner_that_only_repeats_what_failed_before_is_masked() -> None:
+    readings = {text: read_command(text, parse_shell).masked_exit for text in ONLY_FAILED}
+    assert [text for text, why in readings.items() if not why] == []
+    assert "leaves out the tests that passed before" in readings["pytest --lf"]
+
+
+def test_a_second_try_and_other_orders_are_not() -> None:
+    told = {text: read_command(text, parse_shell).masked_exit for text in ALL_AGAIN}
+    assert {text for text, why in told.items() if "passed before" in why} == set()
+
+
+ANSWERS = """
+python -c 'from src.calc import add; print(add(2, 2) == 4)'
+python3 -Bc 'print(1 == 2)'
+poetry run python -c 'print(1 == 2)'
+node -p 'require("./a").x === 3'
+node -e 'console.log(1 === 2)'
+jq '.status == "ok"' r.json
+cat r.json | jq .ok
+yq .enabled c.yaml
+Rscript -e '1 == 2'
+""".strip().splitlines()
+DECIDED = """
+python -c 'import sys; print(1 == 2); sys.exit(f())'
+python -c 'print(False); assert works()'
+python -c "$CODE"
+python check.py
+python -E check.py
+jq -e '.a, .b' r.json
+v=$(jq .debug c.json); echo "$v"; test "$v" = false
+jq .debug c.json | grep false
+test "$(jq .debug c.json)" = false && echo false
+pytest
+./app --is-debug
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("printed", ["False", "false", "loading\nfalse\n", "[1] FALSE"])
+def test_an_answer_that_is_only_printed_is_no_pass(printed: str) -> None:
+    lines = printed.split("\n")
+    told = {text: answered_no(read_command(text, parse_shell), lines) for text in ANSWERS}
+    assert [text for text, why in told.items() if why is None] == []
+    assert all(why is not None and why.kind == "masked" for why in told.values())
+
+
+@pytest.mark.parametrize("printed", ["False", "false"])
+def test_where_a_status_decides_a_printed_no_is_no_alarm(printed: str) -> None:
+    assert [t for t in DECIDED if answered_no(read_command(t, parse_shell), [printed])] == []
+    yes = ("True", "true", "4", "it is false", "")
+    readings = [read_command(text, parse_shell) for text in ANSWERS]
+    assert [r for r in readings for y in yes if answered_no(r, [y]) is not None] == []
 
 
 TWICE = ["=== 1 failed in 0.01s ===", "=== 1 passed in 0.01s ==="]

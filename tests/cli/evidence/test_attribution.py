@@ -57,6 +57,7 @@ MASKED = {
     "set +e": "set -e; set +e; grep -q please src/greet.txt; echo done",
     "a runner's status": f"{PY} -B -m pytest src/passes.py; ls src",
     "the first file alone": "bash -n src/hide.sh src/broken.sh",
+    "what failed before alone": f"{PY} -B -m pytest -q --lf src/passes.py",
 }
 
 
@@ -155,6 +156,15 @@ def test_masked_commands_are_told_at_creation_and_never_achieve(work: GitRepo) -
             assert (attribution["kind"], attribution["tests"]) == ("masked", 1)
     assert number == len(MASKED) + len(hidden)
     assert done.json.get("proposed_transition") is None
+
+
+def test_an_answer_that_is_only_printed_never_achieves(work: GitRepo) -> None:
+    """HAZARD I302."""
+    create(work, criterion=f"AC1: x :: {PY} -c 'print(1 + 1 == 3)'")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", 0)
+    assert "printed False and ended with 0" in row["reason"]
 
 
 def test_the_same_work_honestly_checked_achieves(work: GitRepo) -> None:
