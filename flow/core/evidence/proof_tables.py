@@ -41,6 +41,8 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "pytest", "py.test", "python", "python3", "pypy", "pypy3", "tox", "nox", "nose2",
             "nosetests", "stestr", "coverage", "hatch", "poetry", "pdm", "uv", "uvx", "rye",
             "pipenv", "pipx", "trial", "ward", "behave", "robot", "pabot", "green", "doit",
+            "zope-testrunner", "pytest-watch", "ptw", "django-admin", "setup.py", "avocado", "lit",
+            "llvm-lit",
         ),
         (
             "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini",
@@ -48,7 +50,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "sitecustomize.py", "usercustomize.py", "*.pth", "unittest.cfg", "nose2.cfg",
             ".stestr.conf", "behave.ini", ".env", "*.egg-info/entry_points.txt",
             "src/*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt", "uv.toml",
-            "hatch.toml", "pdm.toml", "poetry.toml", "robot.toml", "dodo.py",
+            "hatch.toml", "pdm.toml", "poetry.toml", "robot.toml", "dodo.py", "lit.cfg*",
         ),
         (
             "test_*.py", "*_test.py", "tests.py", "conftest.py", "tests/", "test/", "*.robot",
@@ -60,7 +62,9 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno", "jest", "vitest",
             "mocha", "ava", "tap", "karma", "playwright", "cypress", "jasmine", "tsx", "ts-node",
             "ng", "nx", "turbo", "lerna", "wtr", "web-test-runner", "testcafe", "codeceptjs",
-            "wdio", "nyc", "c8", "ts-mocha", "cucumber-js",
+            "wdio", "nyc", "c8", "ts-mocha", "cucumber-js", "_mocha", "electron-mocha", "run-s",
+            "run-p", "npm-run-all", "react-scripts", "vue-cli-service", "craco", "lint-staged",
+            "gulp", "grunt", "knip",
         ),
         (
             "package.json", "jest.config.*", "jest.setup.*", "vitest.config.*", "vite.config.*",
@@ -70,6 +74,8 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "pnpm-workspace.yaml", ".env*", "tsconfig*.json", ".swcrc", "vitest.workspace.*",
             "import_map.json", "web-test-runner.config.*", "wdio.conf.*", "codecept.conf.*",
             ".testcaferc*", ".nycrc*", ".c8rc*", "angular.json", "project.json", "cucumber.*",
+            ".lintstagedrc*", "lint-staged.config.*", "[Gg]ulpfile*", "[Gg]runtfile*", "knip.*",
+            ".knip.*",
         ),
         (
             "*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/",
@@ -111,7 +117,10 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("*Test.php", "*Spec.php", "tests/", "spec/", "features/"),
     ),
     "jvm": Ecosystem(
-        ("mvn", "mvnw", "mvnd", "gradle", "gradlew", "sbt", "ant", "lein", "clojure", "clj"),
+        (
+            "mvn", "mvnw", "mvnd", "gradle", "gradlew", "sbt", "ant", "lein", "clojure", "clj",
+            "kaocha",
+        ),
         (
             "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
             "settings.gradle.kts", "gradle.properties", "gradle/", "buildSrc/", ".mvn/",
@@ -136,19 +145,22 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ),
     ),
     "c": Ecosystem(
-        ("ctest", "cmake", "meson", "ninja"),
+        ("ctest", "cmake", "meson", "ninja", "scons"),
         (
             "CMakeLists.txt", "CTestTestfile.cmake", "CTestCustom.cmake", "CTestConfig.cmake",
             "CMakePresets.json", "CMakeUserPresets.json", "cmake/", "meson.build", "meson.options",
-            "meson_options.txt",
+            "meson_options.txt", "SConstruct", "SConscript",
         ),
-        ("tests/", "test/", "CMakeLists.txt", "meson.build"),
+        ("tests/", "test/", "CMakeLists.txt", "meson.build", "SConscript"),
     ),
     "make": Ecosystem(
-        ("make", "gmake", "just", "task", "go-task", "invoke", "inv", "earthly"),
+        (
+            "make", "gmake", "bmake", "remake", "just", "task", "go-task", "invoke", "inv",
+            "earthly", "lefthook",
+        ),
         (
             "Makefile", "makefile", "GNUmakefile", "*.mk", "[Jj]ustfile", ".justfile", "*.just",
-            "[Tt]askfile.*", ".taskrc*", "tasks.py", "Earthfile", ".env",
+            "[Tt]askfile.*", ".taskrc*", "tasks.py", "Earthfile", ".env", "lefthook*", ".lefthook*",
         ),
         ("Makefile", "makefile", "GNUmakefile", "*.mk", "*.just", "[Tt]askfile.*"),
     ),
@@ -162,7 +174,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("BUILD", "BUILD.bazel", "*.bzl", "BUCK"),
     ),
     "elixir": Ecosystem(
-        ("mix",), ("mix.exs", ".formatter.exs", "config/", "coveralls.json"),
+        ("mix",), ("mix.exs", ".formatter.exs", ".credo.exs", "config/", "coveralls.json"),
         ("*_test.exs", "test/"),
     ),
     "erlang": Ecosystem(
@@ -193,6 +205,12 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("*Tests.swift", "Tests/", "*.xctestplan", "*.xcscheme"),
     ),
     "elm": Ecosystem(("elm-test",), ("elm.json",), ("tests/",)),
+    "solidity": Ecosystem(
+        ("forge", "hardhat", "truffle"),
+        ("foundry.toml", "remappings.txt", "hardhat.config.*", "truffle-config.js"),
+        ("*.t.sol", "test/"),
+    ),
+    "nim": Ecosystem(("nimble", "nim"), ("*.nimble", "*.nims", "nim.cfg"), ("tests/",)),
     "gleam": Ecosystem(("gleam",), ("gleam.toml",), ("test/",)),
     "infrastructure": Ecosystem(
         (
@@ -237,26 +255,34 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
         ("pyrightconfig.json", "ty.toml", "pyrefly.toml", "pyproject.toml"), (),
     ),
     "python linters": Ecosystem(
-        ("ruff", "flake8", "pylint", "black", "isort", "bandit", "pydocstyle", "lint-imports"),
+        (
+            "ruff", "flake8", "pylint", "black", "isort", "bandit", "pydocstyle", "lint-imports",
+            "pycodestyle", "pyflakes", "vulture", "yapf", "autopep8", "docformatter", "interrogate",
+            "deptry", "import-linter", "semgrep",
+        ),
         (
             "ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "pylintrc", "pylintrc.toml",
             ".pylintrc.toml", ".isort.cfg", ".bandit", ".pydocstyle*", ".importlinter", "tox.ini",
+            ".style.yapf", ".yapfignore", ".semgrep*",
             "setup.cfg", "pyproject.toml", "**/ruff.toml", "**/.ruff.toml", "**/pyproject.toml",
             "**/.gitignore",
         ), (),
     ),
     "javascript linters": Ecosystem(
-        ("eslint", "prettier", "tsc", "vue-tsc", "biome", "stylelint", "oxlint", "xo", "standard"),
+        (
+            "eslint", "prettier", "tsc", "vue-tsc", "biome", "stylelint", "oxlint", "xo",
+            "standard", "jshint",
+        ),
         (
             ".eslintrc*", "eslint.config.*", ".eslintignore", ".prettierrc*", "prettier.config.*",
-            ".prettierignore", "tsconfig*.json", "biome.json*", ".stylelintrc*",
+            ".prettierignore", ".jshint*", "tsconfig*.json", "biome.json*", ".stylelintrc*",
             "stylelint.config.*", ".stylelintignore", ".oxlintrc.json", ".editorconfig",
             "package.json", "**/.eslintrc*", "**/.prettierrc*", "**/.editorconfig",
             "**/biome.json*", "**/.stylelintrc*", "**/.oxlintrc.json", "**/.gitignore",
         ), (),
     ),
     "go linters": Ecosystem(
-        ("golangci-lint", "staticcheck", "revive"),
+        ("golangci-lint", "staticcheck", "revive", "gofmt", "gofumpt", "goimports"),
         (".golangci.*", "staticcheck.conf", "revive.toml", "go.mod"), (),
     ),
     "rust linters": Ecosystem(
@@ -280,7 +306,7 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "shellcheck", "hadolint", "markdownlint", "markdownlint-cli2", "yamllint", "codespell",
             "actionlint", "vale", "tflint", "sqlfluff", "buf", "typos", "pre-commit",
             "ansible-lint", "cspell", "dprint", "gitleaks", "trivy", "checkov", "swiftlint",
-            "ktlint", "djlint",
+            "ktlint", "djlint", "lychee", "kubeconform",
         ),
         (
             ".shellcheckrc", ".hadolint.y*ml", ".markdownlint*", ".yamllint*", ".codespellrc",
@@ -288,7 +314,8 @@ ECOSYSTEMS: dict[str, Ecosystem] = {
             "typos.toml", "_typos.toml", ".typos.toml", ".pre-commit-config.yaml", "setup.cfg",
             "pyproject.toml", ".ansible-lint*", ".config/ansible-lint.y*ml", ".cspell.*",
             "cspell.*", "dprint.json*", ".gitleaks.toml", ".gitleaksignore", "trivy.yaml",
-            ".trivyignore*", ".checkov.y*ml", ".swiftlint.yml", ".editorconfig", ".djlintrc",
+            ".trivyignore*", "lychee.toml", ".lychee*", ".checkov.y*ml", ".swiftlint.yml",
+            ".editorconfig", ".djlintrc",
             "**/.shellcheckrc", "**/.markdownlint*", "**/.editorconfig",
         ), (),
     ),

@@ -23,9 +23,10 @@ from flow.core.evidence.proof_tables import (
     TOOL_FOLDERS,
 )
 from flow.core.layout import written_by_flow
-from flow.core.masked_exit.programs import MAKES, SEARCHERS, shell_text
+from flow.core.masked_exit.programs import LOOKS, MAKES, SEARCHERS, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
-from flow.core.masked_exit.runner_words import package_script
+from flow.core.masked_exit.runner_tables import LAUNCHERS
+from flow.core.masked_exit.runner_words import operands, package_script
 from flow.core.masked_exit.shell import base_name, has_wildcard, plain_words
 from flow.startup.functools import cache
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
@@ -275,11 +276,13 @@ class _ProofFinder:
         own = name in PROJECT_RUNNERS or (bool(scripts) and _runs_scripts(name))
         own = own or _computed(words)
         own = own or ("/" in (words[0] or "") and not tools and self._below(words[0], folder))
-        if own and not _PYTHON.match(name):
+        named_alike = _named_alike(words, name)
+        if (own and not _PYTHON.match(name)) or (runner and not tools):
             tools = tuple(ECOSYSTEMS)
         if own or (runner and not tests and not inside):
             self._tests(folder, tools)
-        self._settings(folder, (*map(posixpath.dirname, files), *inside), tools)
+        places = (*map(posixpath.dirname, files), *inside)
+        self._settings(folder, places, tools, named_alike)
         if "python" in tools:
             self._site(words[0] or "", folder)
 
@@ -461,10 +464,13 @@ class _ProofFinder:
         for tool in tools:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
 
-    def _settings(self, folder: str, inside: Iterable[str], tools: Iterable[str]) -> None:
+    def _settings(
+        self, folder: str, inside: Iterable[str], tools: Iterable[str], named_alike: Iterable[str]
+    ) -> None:
         """Add the runner's settings in its ``folder``, in those ``inside`` it, and above them.
 
         Also those above the checkout, where many runners search on, and in the user's home folder.
+        ``named_alike`` are settings of programs that no table has.
         """
         if len(self.settings) > MOST_PATTERNS:
             return  # a later one is left out
@@ -481,6 +487,7 @@ class _ProofFinder:
             chain["."] = None
         for place in chain:
             prefix = "" if place == "." else f"{literal_pattern(place)}/"
+            self.settings |= {prefix + name: None for name in named_alike}
             for tool in tools:
                 self.settings |= {
                     prefix + name: None
@@ -500,6 +507,29 @@ class _ProofFinder:
                 start = literal_pattern(place)
                 self.patterns += [f"{start}/lib/*/site-packages/{name}" for name in SITE]
                 self.patterns.append(f"{start}/pyvenv.cfg")
+
+
+_NAME = re.compile(r"[a-z][\w+-]{1,30}")
+_ALIKE = (
+    ".{0}.*", ".{0}rc*", ".{0}ignore", "{0}.config.*", "{0}.toml", "{0}.json*", "{0}.y*ml",
+    "{0}.ini", "{0}.cfg", "{0}.conf", "{0}.xml", "[{1}]{2}file*",
+)  # fmt: skip
+"""Names that programs give to their settings: ``.knip.json``, ``.yapfignore``, ``Gulpfile.js``."""
+_IN_TABLES = frozenset(
+    itertools.chain(EXAMINERS, LOOKS, LAUNCHERS, *(e.programs for e in ECOSYSTEMS.values()))
+)
+
+
+def _named_alike(words: tuple[str | None, ...], name: str) -> list[str]:
+    """The usual settings of a program that no table has, and of one that a launcher starts."""
+    folder = posixpath.dirname(words[0] or "")
+    names = [name] if not folder or f"/{folder}".endswith(_TOOL_ENDS) else []
+    names += [after or "" for word, after in itertools.pairwise(words) if word == "-m"]
+    if name in LAUNCHERS:
+        started_ones = (word for word, _ in operands(words[1:]) if word not in LAUNCHERS[name])
+        names.append(next(started_ones, ""))
+    others = [each for each in names if each and each not in _IN_TABLES and _NAME.fullmatch(each)]
+    return [form.format(n, n[0].upper() + n[0], n[1:]) for n in others for form in _ALIKE]
 
 
 @cache

@@ -42,7 +42,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runners that run nothing: what is watched is told from the command's words."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    for name in ("pytest", "npm"):
+    for name in ("pytest", "npm", "spectral"):
         (folder / name).write_text("#!/bin/sh\nexit 0\n")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
@@ -180,6 +180,17 @@ def test_settings_above_the_checkout_are_told_where_they_changed(repo: GitRepo) 
 
     assert changed(done) == {"../pytest.ini": "changed", "../../.cargo/config.toml": "new"}
     assert len(lines(done)) == 1
+
+
+def test_settings_that_have_the_name_of_their_program_are_told(repo: GitRepo) -> None:
+    """Less is checked, by a program that no table has (HAZARD I300)."""
+    begin(repo, "spectral lint src")
+    assert not changed(evaluate(repo))
+
+    repo.write(".spectral.yaml", "extends: []\n")
+    repo.write("src/spectral.py", "SPECTRUM = ()\n")
+
+    assert changed(evaluate(repo)) == {".spectral.yaml": "new"}
 
 
 def test_a_deleted_failing_test_is_never_silent(repo: GitRepo) -> None:

@@ -8,10 +8,13 @@ import pytest
 
 from flow.adapters.attribution.proof_files import _simple_commands
 from flow.adapters.attribution.shell_syntax import parse_shell
+from flow.core.attribution import idle_checkers
 from flow.core.attribution.attribute import read_command
 from flow.core.boundary.globs import literal_name, literal_pattern
 from flow.core.evidence.proof import CUT, Patterns
+from flow.core.evidence.proof_tables import ECOSYSTEMS
 from flow.core.evidence.proof_words import MOST_PATTERNS, OUTSIDE, PACKAGES, watched
+from flow.core.masked_exit import runner_tables
 
 TREE = {
     "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",
@@ -354,6 +357,61 @@ def test_a_command_names(command: str, path: str) -> None:
     ],
 )
 def test_a_command_does_not_name(command: str, path: str) -> None:
+    assert not covers(command, path)
+
+
+KNOWN = {
+    *(name for name in runner_tables.ALONE if name not in ("runtests", "xctest", "newman")),
+    *runner_tables.WITH,
+    *idle_checkers.CHECKED_FILES,
+    *(
+        row.program
+        for row in idle_checkers.IDLE_LINES
+        if row.program not in ("compileall", "credo")
+    ),
+}
+"""Programs that Flow knows by name and that have settings; credo is a task of mix."""
+
+
+def test_every_runner_and_checker_that_is_known_has_its_settings_watched() -> None:
+    listed = {name for tools in ECOSYSTEMS.values() for name in tools.programs}
+    assert KNOWN - listed == set()
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("commitlint --from main", ".commitlintrc.json"),
+        ("npx size-limit", ".size-limit.json"),
+        ("cd web && npx --yes madge --circular src", "web/.madgerc"),
+        ("uv run tach check", "tach.toml"),
+        ("uvx interrogates src", "interrogates.ini"),
+        ("python3 -m linter src", ".linterignore"),
+        ("stylua --check .", ".styluaignore"),
+        ("jake check", "Jakefile.js"),
+        ("node_modules/.bin/madge src", ".madgerc"),
+        ("spago test", "test/Main_test.rb"),
+        ("spago test", "package.json"),
+        ("sh -c 'spectral lint api.yaml'", ".spectral.yaml"),
+    ],
+)
+def test_the_settings_of_a_program_that_is_not_known_have_its_name(command: str, path: str) -> None:
+    assert covers(command, path)
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("calc 2 2", "calc.py"),
+        ("./calc 2 2", "calc.toml"),
+        ("cp a b", "cp.toml"),
+        ("grep -q x y", ".greprc"),
+        ("git diff --exit-code", ".gitignore"),
+        ("npx size-limit", "src/size-limit.json"),
+        ("spectral lint api.yaml", "package.json"),
+    ],
+)
+def test_nothing_else_is_named_by_a_programs_name(command: str, path: str) -> None:
     assert not covers(command, path)
 
 
