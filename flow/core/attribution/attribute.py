@@ -269,12 +269,14 @@ def reported_failure(
 
 
 _EVALUATORS = re.compile(
-    r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|lua|Rscript|julia|elixir"
+    r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|lua|Rscript|julia|elixir|tsx|ts-node"
 )
 _CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceEpr]|(?:--)?eval|--print")
 _CODE = re.compile(r"[\s(=]")
 _NO = re.compile(r"(?:\[1\] )?(?:[Ff]alse|FALSE)")
 """The last line of code that only prints whether something holds; R numbers it."""
+_NOT_HELD = re.compile(r"Assertion failed(?:: .*)?|.*: SyntaxWarning: assertion is always true,.*")
+"""What ``console.assert`` and Python's ``assert (x, 'text')`` print, and go on."""
 
 
 def answered_no(reading: CommandReading, lines: Sequence[str]) -> Attribution | None:
@@ -282,20 +284,23 @@ def answered_no(reading: CommandReading, lines: Sequence[str]) -> Attribution | 
 
     ``python -c 'print(f(2) == 4)'`` and ``jq '.ok == true'`` end with 0 in both cases.
     """
-    last = next((line for line in reversed(lines) if line.strip()), "").strip()
     programs = [w for w in reading.commands if base_name(w[0]) not in ASIDE or w[0] in TESTS]
-    if not _NO.fullmatch(last) or len(programs) != 1:
+    if len(programs) != 1 or reading.runners:
         return None
     names = [base_name(word) for word in programs[0]]
-    query = next((name for name in names if name in ("jq", "gojq", "yq")), "")
-    pairs = itertools.pairwise(programs[0])
-    code = next((after for word, after in pairs if _CODE_OPTION.fullmatch(word)), "")
-    is_code = bool(_CODE.search(code)) and not HANDS_ON.search(code)
-    evaluator = next(filter(_EVALUATORS.fullmatch, names), "") if is_code else ""
-    if evaluator or (query and not {"-e", "--exit-status"} & {*names}):
-        why = f"`{query or evaluator}` printed {last} and ended with 0: let its status say that"
-        return Attribution("masked", f"{why} (jq -e, assert, sys.exit)", source="output")
-    return None
+    evaluator = next(filter(_EVALUATORS.fullmatch, names), "")
+    query = not {"jq", "gojq", "yq"}.isdisjoint(names) and not evaluator
+    told = next(filter(_NOT_HELD.fullmatch, map(str.strip, lines)), "") if evaluator else ""
+    last = next((line for line in map(str.strip, reversed(lines)) if line), "")
+    if not told and _NO.fullmatch(last) and (query or evaluator):
+        pairs = itertools.pairwise(programs[0])
+        code = next((after for word, after in pairs if _CODE_OPTION.fullmatch(word)), "")
+        shown = _CODE.search(code) and not HANDS_ON.search(code)
+        told = last if ({"-e", "--exit-status"}.isdisjoint(names) if query else shown) else ""
+    if not told:
+        return None
+    why = f"it printed {told[:120]} and ended with 0: let its status say that"
+    return Attribution("masked", f"{why} (jq -e, assert, process.exit)", source="output")
 
 
 def vacuous(

@@ -222,6 +222,7 @@ jq .debug c.json | grep false
 test "$(jq .debug c.json)" = false && echo false
 pytest
 ./app --is-debug
+./app -c 'is it'
 """.strip().splitlines()
 
 
@@ -231,6 +232,22 @@ def test_an_answer_that_is_only_printed_is_no_pass(printed: str) -> None:
     told = {text: answered_no(read_command(text, parse_shell), lines) for text in ANSWERS}
     assert [text for text, why in told.items() if why is None] == []
     assert all(why is not None and why.kind == "masked" for why in told.values())
+
+
+@pytest.mark.parametrize("text", ["node -e 'console.assert(1 === 2)'", "node check.js", "tsx a.ts"])
+@pytest.mark.parametrize("printed", ["Assertion failed", "1\nAssertion failed: add adds\nok"])
+def test_nor_is_an_assertion_that_only_prints(text: str, printed: str) -> None:
+    told = answered_no(read_command(text, parse_shell), printed.split("\n"))
+    assert told is not None
+    assert "Assertion failed" in told.reason
+
+
+def test_nor_is_one_that_python_calls_always_true() -> None:
+    line = "<string>:1: SyntaxWarning: assertion is always true, perhaps remove parentheses?"
+    told = answered_no(read_command("python -c 'assert (1 == 2, 3)'", parse_shell), [line])
+    assert told is not None
+    for text in ("pytest -q", "make test", "node --test"):
+        assert answered_no(read_command(text, parse_shell), [line, "Assertion failed"]) is None
 
 
 @pytest.mark.parametrize("printed", ["False", "false"])

@@ -164,7 +164,7 @@ def test_an_answer_that_is_only_printed_never_achieves(work: GitRepo) -> None:
     done = flow(work, "goal", "evaluate", "greet", "--json")
     (row,) = done.json["criterion_results"]
     assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", 0)
-    assert "printed False and ended with 0" in row["reason"]
+    assert "it printed False and ended with 0" in row["reason"]
 
 
 def test_the_same_work_honestly_checked_achieves(work: GitRepo) -> None:
