@@ -15,6 +15,7 @@ from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
 from flow.errors import ContractError, Fault, OutsideError, at_key, in_file
+from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 5.0
 """The time limit of a command that is run to see whether it is green already."""
+PATTERN_KEYS = ("allowed_paths", "denied_paths", "protected_paths")
+_OF_A_SHELL = re.compile(r"\{[^{}]*,[^{}]*\}|^(?:\s+|~/|\$\w+)")
 Edit = tuple[tuple[str | int, ...], Any]
 
 
@@ -235,6 +238,7 @@ def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     if not goal.allowed_paths:
         warnings.append("constraints.allowed_paths is empty: every path may be changed")
     warnings += denied_all_the_same(goal)
+    warnings += as_a_shell_reads(goal)
     fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if fuzzy and goal.evaluator_type == "deterministic":
         them = "it" if len(fuzzy) == 1 else "them"
@@ -264,6 +268,17 @@ def denied_all_the_same(goal: Goal) -> list[str]:
         f"constraints.allowed_paths: {display.visible(path)} stays {why}: denied beats allowed"
         for path, why in reasons.items()
         if why is not None
+    ]
+
+
+def as_a_shell_reads(goal: Goal) -> list[str]:
+    """A warning for each pattern with a part that a shell would replace, and no gitignore does."""
+    patterns = [(key, p) for key in PATTERN_KEYS for p in getattr(goal, key)]
+    return [
+        f"constraints.{key}: {display.visible(pattern)} covers only paths with '{part[0]}' in them:"
+        " as in .gitignore, it stands for itself (write a pattern for each path)"
+        for key, pattern in patterns
+        if (part := _OF_A_SHELL.search(pattern))
     ]
 
 

@@ -175,6 +175,19 @@ def ended(work: GitRepo, command: str) -> int:
     return subprocess.run(words, cwd=work.path, capture_output=True).returncode
 
 
+def test_a_pattern_as_a_shell_reads_it_is_said_to_cover_nothing_else(work: GitRepo) -> None:
+    """Denied, it would protect nothing: ``.gitignore`` knows no braces, ``~`` and variables."""
+    plain = ("--allow", "{{slug}}/**", "--allow", "src/{a}", "--protect", "a$b~")
+    deny = [part for p in ("conf/{dev,prod}.yml", " x", "~/y", "$HOME/z") for part in ("--deny", p)]
+    words = ("goal", "create", "second", "--outcome", "o", "--criterion", "AC1: x :: test -f q")
+    told = flow(work, *words, *plain, *deny, "--json").json["warnings"]
+    about = [line.partition("paths with '")[2] for line in told]
+    parts = [text.partition("'")[0] for text in about if text]
+    assert parts == ["{dev,prod}", " ", "~/", "$HOME"]
+    told = flow(work, "goal", "amend", "second", "--deny", "{b,c}", "--json").json["warnings"]
+    assert any("'{b,c}'" in line for line in told)
+
+
 def test_amend_says_it_as_well(work: GitRepo) -> None:
     create(work)
     work.write("new.yaml", changed(work, CANNOT["standard error"]))

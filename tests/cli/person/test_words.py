@@ -67,7 +67,7 @@ def test_the_reason_of_a_closing_is_shown_as_a_note_is(repo: GitRepo, tmp_path: 
 
 
 def test_blanks_are_no_words_of_a_person(repo: GitRepo) -> None:
-    """As an unset variable in a script has them: no note, and no reason in place of the true one."""
+    """As an unset variable has them: no note, and no reason in place of the true one."""
     scene.create(scene.start(repo))
     words = ("--proposal", scene.propose(repo), "--note", " ", "--reason", "\t")
     assert flow(repo, "goal", "confirm", *words).status == 0
