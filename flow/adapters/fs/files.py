@@ -72,8 +72,8 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.E
 
 def read_optional(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes | None:
     """The file's bytes, at most ``limit`` of them; None only if the file is absent."""
-    with _Opened(root, rel) as fd:
-        return None if fd is None else _read_all(fd, rel, limit)
+    with _Opened(root, rel) as opened:
+        return None if opened is None else _read_all(*opened, rel, limit)
 
 
 def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
@@ -90,14 +90,21 @@ def open_regular(root: str, rel: str) -> int | None:
     Never waits: a FIFO or a device is refused before it is opened. A file of an evidence folder
     that is absent is read from the run's archive, if that has it.
     """
-    fd = _open_in_place(root, rel)
-    if fd is None:
+    opened = _open_sized(root, rel)
+    return None if opened is None else opened[0]
+
+
+def _open_sized(root: str, rel: str) -> tuple[int, int] | None:
+    """:func:`open_regular`, with the file's size in bytes."""
+    opened = _open_in_place(root, rel)
+    if opened is None:
         archive = evidence_archive(root, layout.archive_of(rel))
-        return archive.open_member(rel) if archive is not None else None
-    return fd
+        fd = archive.open_member(rel) if archive is not None else None
+        return None if fd is None else (fd, os.fstat(fd).st_size)
+    return opened
 
 
-def _open_in_place(root: str, rel: str) -> int | None:
+def _open_in_place(root: str, rel: str) -> tuple[int, int] | None:
     with in_folder(root, rel, "read") as (folder, name):
         if folder is None or lstat_regular(folder, name, rel) is None:
             return None
@@ -105,38 +112,39 @@ def _open_in_place(root: str, rel: str) -> int | None:
             fd = os.open(name, _READ_FLAGS, dir_fd=folder)
         except FileNotFoundError:
             return None
-        if not stat.S_ISREG(os.fstat(fd).st_mode):  # swapped between the two calls
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):  # swapped between the two calls
             os.close(fd)
             raise unsafe(rel, "is not a regular file")
-        return fd
+        return fd, status.st_size
 
 
 def evidence_archive(root: str, rel: str) -> EvidenceArchive | None:
     """The archive at ``rel``; None if there is none, or ``rel`` is empty."""
-    fd = _open_in_place(root, rel) if rel else None
-    if fd is None:
+    opened = _open_in_place(root, rel) if rel else None
+    if opened is None:
         return None
     from flow.adapters.fs import archives  # most runs have none
 
-    return archives.opened(root, rel, fd)
+    return archives.opened(root, rel, opened[0])
 
 
 class _Opened:
-    """:func:`open_regular`, closed afterwards."""
+    """:func:`_open_sized`, closed afterwards."""
 
-    __slots__ = ("_fd", "_rel", "_root")
+    __slots__ = ("_opened", "_rel", "_root")
 
     def __init__(self, root: str, rel: str) -> None:
         self._root, self._rel = root, rel
-        self._fd: int | None = None
+        self._opened: tuple[int, int] | None = None
 
-    def __enter__(self) -> int | None:
-        self._fd = open_regular(self._root, self._rel)
-        return self._fd
+    def __enter__(self) -> tuple[int, int] | None:
+        self._opened = _open_sized(self._root, self._rel)
+        return self._opened
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
+        if self._opened is not None:
+            os.close(self._opened[0])
         if isinstance(error, OSError):
             raise refusal("read", self._rel, error) from error
 
@@ -146,14 +154,16 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
 
     A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
     """
-    with _Opened(root, rel) as fd:
-        if fd is None:
+    with _Opened(root, rel) as opened:
+        if opened is None:
             return None
-        size = os.fstat(fd).st_size
+        fd, size = opened
         hashed, read = new("sha256", size), 0
         while size <= limit and (chunk := os.read(fd, _STREAMED)):
             hashed.update(chunk)
             read += len(chunk)
+            if read == size:  # all that was there
+                break
             size = max(size, read)
         if size > limit:
             raise _too_large(rel, size, limit)
@@ -167,10 +177,10 @@ def read_end(root: str, rel: str, *, limit: int) -> bytes:
 
 def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
     """:func:`read_end`, and the file's size in bytes; 0 if it is absent."""
-    with _Opened(root, rel) as fd:
-        if fd is None:
+    with _Opened(root, rel) as opened:
+        if opened is None:
             return 0, b""
-        size = os.fstat(fd).st_size
+        fd, size = opened
         return size, os.pread(fd, limit, max(size - limit, 0))
 
 
@@ -655,8 +665,7 @@ def _keep_owner(fd: int, before: os.stat_result) -> None:
     os.fchmod(fd, stat.S_IMODE(before.st_mode) & 0o777)
 
 
-def _read_all(fd: int, rel: str, limit: int) -> bytes:
-    size = os.fstat(fd).st_size
+def _read_all(fd: int, size: int, rel: str, limit: int) -> bytes:
     if size > limit:
         raise _too_large(rel, size, limit)
     chunks: list[bytes] = []
@@ -664,6 +673,8 @@ def _read_all(fd: int, rel: str, limit: int) -> bytes:
     while left > 0 and (chunk := os.read(fd, min(left, _block(size)))):
         chunks.append(chunk)
         left -= len(chunk)
+        if left == limit + 1 - size:  # all that was there
+            break
     if left <= 0:  # it grew while it was read
         raise _too_large(rel, limit + 1, limit)
     return b"".join(chunks)

@@ -92,11 +92,13 @@ def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 return None
-            chunks = []
-            block = min(max(status.st_size + 1, 1 << 12), 1 << 20)  # room for a MiB takes long
+            chunks, left = [], status.st_size
+            block = min(max(left + 1, 1 << 12), 1 << 20)  # room for a MiB takes long
             while limit > 0 and (chunk := os.read(fd, min(limit, block))):
                 chunks.append(chunk)
-                limit -= len(chunk)
+                limit, left = limit - len(chunk), left - len(chunk)
+                if left == 0:  # all that was there
+                    break
             return b"".join(chunks)
         finally:
             os.close(fd)

@@ -16,6 +16,7 @@ import pytest
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import FREE_SPACE
+from flow.adapters.git import find
 from flow.errors import ContractError, RefusedError, StorageError
 from tests.support.patience import LONG
 
@@ -187,6 +188,46 @@ def test_a_size_limit_is_inclusive_and_one_error(root):
     with pytest.raises(ContractError):
         files.copy_new(root, "copy", f"{root}/f", limit=9)
     assert set(tree(root)) == {"f"}
+
+
+READERS = {
+    "read_bytes": lambda root: files.read_bytes(root, "f", limit=1 << 20),
+    "digest": lambda root: files.digest(root, "f", limit=1 << 20),
+    "read_end": lambda root: files.read_end(root, "f", limit=1 << 20),
+    "read_regular": lambda root: find.read_regular(f"{root}/f"),
+}
+
+
+@pytest.mark.parametrize("size", [1, 1000, 1 << 16])
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_is_read_by_one_look_at_its_size_and_one_read(root, monkeypatch, name, size):
+    files.publish_new(root, "f", b"x" * size)
+    calls = []
+    for call in ("fstat", "read", "pread"):
+        real = getattr(os, call)
+        monkeypatch.setattr(os, call, lambda *a, c=call, r=real: (calls.append(c), r(*a))[1])
+    content = READERS[name](root)
+    expected = hashlib.sha256(b"x" * size).hexdigest() if name == "digest" else b"x" * size
+    assert content == expected
+    assert calls == ["fstat", "pread" if name == "read_end" else "read"]
+
+
+@pytest.mark.parametrize("added", [1, 1 << 17])
+@pytest.mark.parametrize("name", ["read_bytes", "digest", "read_regular"])
+def test_what_is_appended_before_the_read_is_read_too(root, monkeypatch, name, added):
+    files.publish_new(root, "f", b"x" * 1000)
+    real = os.fstat
+
+    def grown(fd):
+        status = real(fd)
+        with open(f"{root}/f", "ab") as file:
+            file.write(b"y" * added)
+        return status
+
+    monkeypatch.setattr(os, "fstat", grown)
+    content = READERS[name](root)
+    monkeypatch.undo()
+    assert content == READERS[name](root)
 
 
 def test_a_taken_name_is_refused_and_nothing_stays(root):
