@@ -157,10 +157,11 @@ class World:
         assert run_id == self.document["scope"]["run_id"]
         return self.amended_at.get(turns_evaluated, frozenset())
 
-    def counted(self, reference: str, mentioning: str = "") -> Evidence | None:
+    def counted(self, reference: str, mentioning: Sequence[str] = ("",)) -> Evidence | None:
         assert isinstance(reference, str)
         evidence = None if reference in self.altered else self.evidence.get(reference)
-        return evidence if evidence and mentioning in str(evidence.document) else None
+        told = evidence and any(text in str(evidence.document) for text in mentioning)
+        return evidence if told else None
 
     def together(self, run_id: str) -> AbstractContextManager[None]:
         self._known(self.document["metadata"]["id"], run_id)

@@ -178,23 +178,23 @@ class FileRecords:
         with folders_kept_open(self._root, folder, make=False), self._record.heads_read_once():
             yield
 
-    def counted(self, evidence_ref: str, mentioning: str = "") -> Evidence | None:
+    def counted(self, evidence_ref: str, mentioning: Sequence[str] = ("",)) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
 
         Anyone can write a sidecar's author, and an entry of the run's chain. Only an entry that the
         user's own state folder vouches for decides: it has the digests of sidecar and output. A
-        sidecar whose text does not contain ``mentioning`` is not examined any further.
+        sidecar whose text contains none of ``mentioning`` is not examined any further.
         """
         run_id, evidence_id = layout.sidecar_of(evidence_ref)
         if not run_id:
             return None
         with folders_kept_open(self._root, layout.evidence_dir(run_id), make=False):
-            return self._counted(run_id, evidence_id, mentioning.encode("utf-8"))
+            return self._counted(run_id, evidence_id, mentioning)
 
-    def _counted(self, run_id: str, evidence_id: str, mentioning: bytes) -> Evidence | None:
+    def _counted(self, run_id: str, evidence_id: str, mentioning: Sequence[str]) -> Evidence | None:
         try:
             data = self._sidecar_bytes(ids.run_id(run_id), evidence_id)
-            if mentioning not in data:
+            if not any(text.encode("utf-8") in data for text in mentioning):
                 return None
             evidence, digest = self._parsed_sidecar(run_id, evidence_id, data)
             was_dropped = not self._has_output(run_id, evidence_id, evidence)

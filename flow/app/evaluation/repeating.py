@@ -10,8 +10,6 @@ twice at least, before that counts: else asking often enough would give a pass (
 
 from __future__ import annotations
 
-from itertools import islice
-
 from flow.app.evaluation import reuse
 from flow.core import layout
 from flow.core.evidence.model import EVALUATOR
@@ -30,7 +28,11 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import Facts, Measurement, Request
     from flow.app.ports import Check, Records
+    from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion
+
+_TESTS = "tests:"
+"""Text of each sidecar that names a number of tests."""
 
 
 class Repeats:
@@ -52,8 +54,8 @@ class Repeats:
         """
         with self._records.together(self._facts.run_id):
             for criterion in criteria:
-                self._earlier[criterion.id] = _find_earlier(self._facts, criterion, self._records)
-                self._most[criterion.id] = _find_most(self._facts, criterion, self._records)
+                earlier, most = _find(self._facts, criterion, self._records)
+                self._earlier[criterion.id], self._most[criterion.id] = earlier, most
 
     def remaining(self, checks: Sequence[Check]) -> list[Check]:
         """The commands that must run once more."""
@@ -138,36 +140,47 @@ def _limited(row: Measurement, body: dict[str, Any], text: str) -> Measurement:
     return row._replace(limitations=(*row.limitations, text))
 
 
-def _find_earlier(facts: Facts, criterion: Criterion, records: Records) -> EarlierResult | None:
-    for evidence in reuse.newest_counted(facts, criterion, records):
-        if not reuse.same_command_and_files(evidence, criterion, facts):
-            continue
-        repeat = evidence.body.get("repeat") or {}
-        flaky = bool(repeat.get("flaky"))
-        if flaky or evidence.outcome in ("passed", "failed"):
-            runs = int(repeat.get("runs", 1))
-            return EarlierResult(evidence.id, evidence.outcome or "", runs, flaky)
-    return None
+def _find(
+    facts: Facts, criterion: Criterion, records: Records
+) -> tuple[EarlierResult | None, MostTests | None]:
+    """The command's newest result on these files, and the most tests that it ran before.
 
-
-def _find_most(facts: Facts, criterion: Criterion, records: Records) -> MostTests | None:
-    """The most tests that the command ran before: on the base, or by its newest evidence of it."""
+    Each sidecar is read once, for both. The tests are those on the base, or those that the newest
+    evidence of any tests names.
+    """
+    earlier: EarlierResult | None = None
+    most: MostTests | None = None
+    for path in reuse.newest_paths(facts, criterion, records):
+        tree = facts.subject.tree if earlier is None else None
+        sought = tuple(filter(None, (tree, _TESTS if most is None else None)))
+        if not sought:
+            break
+        evidence = records.counted(path, mentioning=sought)
+        if evidence is not None:
+            earlier = earlier or _earlier_result(evidence, criterion, facts)
+            most = most or _most_tests(evidence, criterion)
     base = facts.base_runs.get(criterion.id)
-    known = [_newest_most(facts, criterion, records)]
     if base is not None and base.tests.isdigit():
-        known.append(MostTests(int(base.tests), base.evidence_id or "on the base"))
-    return max(filter(None, known), key=lambda most: most.number, default=None)
+        on_base = MostTests(int(base.tests), base.evidence_id or "on the base")
+        most = on_base if most is None or most.number < on_base.number else most
+    return earlier, most
 
 
-def _newest_most(facts: Facts, criterion: Criterion, records: Records) -> MostTests | None:
-    for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
-        paths = records.measured(run_id, criterion.id) if run_id is not None else iter(())
-        for path in islice(paths, reuse.NEWEST):
-            evidence = records.counted(path, mentioning="tests:")
-            if evidence is None or evidence.command != criterion.verification_command:
-                continue
-            tests = evidence.body.get("tests") or {}
-            if evidence.made_by == EVALUATOR and tests:
-                ran, most = tests.get("ran", 0), tests.get("most", 0)
-                return MostTests(max(ran, most), tests["most_in"] if most > ran else evidence.id)
-    return None
+def _earlier_result(evidence: Evidence, criterion: Criterion, facts: Facts) -> EarlierResult | None:
+    if not reuse.same_command_and_files(evidence, criterion, facts):
+        return None
+    repeat = evidence.body.get("repeat") or {}
+    flaky = bool(repeat.get("flaky"))
+    if not flaky and evidence.outcome not in ("passed", "failed"):
+        return None
+    runs = int(repeat.get("runs", 1))
+    return EarlierResult(evidence.id, evidence.outcome or "", runs, flaky)
+
+
+def _most_tests(evidence: Evidence, criterion: Criterion) -> MostTests | None:
+    tests = evidence.body.get("tests") or {}
+    own = evidence.made_by == EVALUATOR and evidence.command == criterion.verification_command
+    if not own or not tests:
+        return None
+    ran, most = tests.get("ran", 0), tests.get("most", 0)
+    return MostTests(max(ran, most), tests["most_in"] if most > ran else evidence.id)

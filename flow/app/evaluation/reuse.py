@@ -53,22 +53,26 @@ def reusable_rows(
 
 
 def newest_counted(
-    facts: Facts, criterion: Criterion, records: Records, until: str | None = None
+    facts: Facts, criterion: Criterion, records: Records, until: str
 ) -> Iterator[Evidence]:
     """The newest evidence of a criterion that may be about the same files.
 
     It is from this run, and from the one that the goal names; at the path ``until`` it ends.
     """
     tree = facts.subject.tree
+    for path in newest_paths(facts, criterion, records):
+        if tree is None or path == until:
+            return
+        evidence = records.counted(path, mentioning=(tree,))
+        if evidence is not None:
+            yield evidence
+
+
+def newest_paths(facts: Facts, criterion: Criterion, records: Records) -> Iterator[str]:
+    """The paths of a criterion's newest sidecars of this run, and of the one the goal names."""
     for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
-        if run_id is None or tree is None:
-            continue
-        for path in islice(records.measured(run_id, criterion.id), NEWEST):
-            if path == until:
-                return
-            evidence = records.counted(path, mentioning=tree)
-            if evidence is not None:
-                yield evidence
+        if run_id is not None:
+            yield from islice(records.measured(run_id, criterion.id), NEWEST)
 
 
 def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) -> bool:

@@ -286,3 +286,25 @@ def test_a_command_leaves_a_fifth_of_the_time_to_those_behind_it(
     assert list(found.measurement.out_of_time) == late[slow]
     for criterion_id in late[slow]:
         assert f"{criterion_id} (not reached in the time that was left)" in verdict.reason
+
+
+def test_before_a_command_runs_each_earlier_sidecar_of_it_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is looked at for the result on these files, and for the most tests that ran."""
+    here = world(criterion("AC1"))
+    asked: list[str] = []
+    counted = here.counted
+
+    def noted(reference: str, *more: Any, **named: Any) -> Any:
+        if not any(entry.startswith("run ") for entry in here.log):
+            asked.append(reference)
+        return counted(reference, *more, **named)
+
+    for number in range(4):
+        here.changes = (changed(f"src/{number}"),)
+        if number == 3:
+            here.log.clear()
+            monkeypatch.setattr(here, "counted", noted)
+        examine(Request("issue-4"), here.tools())
+    assert sorted(asked) == sorted(here.evidence)[:3]
