@@ -96,10 +96,11 @@ class _EventReader:
 
     def _link(self, line: Line, event: Mapping[str, Any]) -> None:
         seq = event.get("seq")
-        bare = {key: value for key, value in event.items() if key != "hash"}
-        if event_log.text(event) != line.text or not is_digest(event.get("hash")):
+        bare = dict(event)
+        digest = bare.pop("hash", None)
+        if event_log.text(event) != line.text or not is_digest(digest):
             self._name("altered", f"line {line.number} is not written as Flow writes it")
-        elif seal(bare) != event["hash"]:
+        elif seal(bare) != digest:
             self._name("altered", f"line {line.number} (event {seq}) was altered")
         elif seq != self._seq and self._torn is not None:
             self._name("altered", f"line {self._torn} is no event, and one was there")

@@ -25,8 +25,6 @@ ARCHIVED = "evidence-archived"
 TRAILER = "Flow-Ledger"
 """The commit trailer that holds a head."""
 
-_TEXTS = ("at", "evidence_id", "goal_id", "by", "prev", "hash")
-
 
 class Head(NamedTuple):
     """The end of a chain: the number of its entries, and the hash of the last one."""
@@ -59,6 +57,9 @@ class LedgerEntry(NamedTuple):
     def head(self) -> Head:
         """The chain's head once this entry is in it."""
         return Head(self.seq, self.hash)
+
+
+_FIELDS = frozenset(LedgerEntry._fields)
 
 
 def genesis(run_id: str) -> str:
@@ -99,9 +100,9 @@ def read(document: object, text: bytes, *, hashed: bool = False) -> LedgerEntry:
     ``hashed``: the caller has just found the line by a hash that it trusts and that covers all of
     it. Raises ValueError with the fault if Flow would not write the line so, or it was changed.
     """
-    if not isinstance(document, dict) or set(document) != set(LedgerEntry._fields):
+    if not isinstance(document, dict) or document.keys() != _FIELDS:
         raise ValueError("is no entry")
-    entry = LedgerEntry(**document)
+    entry = LedgerEntry(*map(document.__getitem__, LedgerEntry._fields))
     if not _well_formed(entry):
         raise ValueError("is no entry")
     if hashed:
@@ -116,7 +117,7 @@ def read(document: object, text: bytes, *, hashed: bool = False) -> LedgerEntry:
 
 
 def _well_formed(entry: LedgerEntry) -> bool:
-    texts = (getattr(entry, name) for name in _TEXTS)
+    texts = (entry.at, entry.evidence_id, entry.goal_id, entry.by)
     if not all(isinstance(text, str) for text in texts) or type(entry.seq) is not int:
         return False
     if entry.kind not in (EVIDENCE, DROPPED) or entry.seq < 1:
