@@ -229,6 +229,11 @@ def changed_at(stamps: bytes) -> int:
     return int.from_bytes(stamps[:8], "little", signed=True)
 
 
+def dated_at(stamps: bytes) -> int:
+    """Time (ns) that a file with these stamps names as that of its last write (mtime)."""
+    return int.from_bytes(stamps[8:16], "little", signed=True)
+
+
 def _split_block(block: bytes) -> list[bytes]:
     return block.split(b"\0") if block else []
 

@@ -80,6 +80,7 @@ def snapshot(
             submodules=tuple(sorted(name for walk in scan.walks for name in walk.checked_out())),
             emptied=tuple(scan.emptied),
             set_aside=tuple(sorted(name for walk in scan.walks for name in walk.set_aside_names())),
+            redated=dict(chain.from_iterable(walk.redated() for walk in scan.walks)),
             ignored=tuple(sorted(name for walk in scan.walks for name in walk.ignored_folders())),
         )
         if any(change.real is not None for change in now.changes):

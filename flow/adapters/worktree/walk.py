@@ -14,7 +14,7 @@ import stat
 
 from flow.adapters.git import repository
 from flow.adapters.git.find import Repo, submodule_repo
-from flow.adapters.worktree.cache import add_parents, changed_at, hashed_entry
+from flow.adapters.worktree.cache import add_parents, changed_at, dated_at, hashed_entry
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
@@ -157,6 +157,13 @@ class Walk:
         for times in (contents.only_written, self._renamed):
             for path, at in times.items():
                 yield prefix + path, at
+
+    def redated(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The changed files of the base whose time was set back by more than a second, perhaps."""
+        for path, stamps in self.files.items():
+            times = dated_at(stamps), changed_at(stamps)
+            if times[0] + 1_000_000_000 < times[1] and self._table.packed_entry(path):
+                yield self.name(path), times
 
     def checked_out(self) -> list[str]:
         """The submodules that are checked out, as paths below the top level."""

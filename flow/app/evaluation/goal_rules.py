@@ -60,6 +60,7 @@ def goal_boundary(
         allowed=goal.allowed_paths,
         denied=denied,
         own_files=own_files(goal, baseline),
+        began=goal.created_at,
         inside=inside,
     )
 

@@ -104,6 +104,7 @@ def question(
     report = goal_boundary(goal, snapshot, baseline, context.denied(goal), inside=False)
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
     unknown += bounds.not_looked_at(snapshot, goal.allowed_paths)
+    unknown += bounds.set_back(snapshot, baseline, goal.created_at)
     history = _trusted_contracts(port, goal.id)
     steps, gaps = contract_steps(loaded, history, port.amendments(run_id))
     proof = _proof_change(context, goal, baseline, snapshot)

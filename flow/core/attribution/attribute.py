@@ -276,7 +276,7 @@ _CODE = re.compile(r"[\s(=]")
 _NO = re.compile(r"(?:\[1\] )?(?:[Ff]alse|FALSE)")
 """The last line of code that only prints whether something holds; R numbers it."""
 _NOT_HELD = re.compile(r"Assertion failed(?:: .*)?|.*: SyntaxWarning: assertion is always true,.*")
-"""What ``console.assert`` and Python's ``assert (x, 'text')`` print, and go on."""
+"""The line of ``console.assert`` and of Python's ``assert (x, 'text')``, which go on after it."""
 
 
 def answered_no(reading: CommandReading, lines: Sequence[str]) -> Attribution | None:

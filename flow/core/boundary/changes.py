@@ -217,6 +217,10 @@ class Snapshot(NamedTuple):
     """The untracked folders that ignore themselves, and that no rule of the checkout ignores."""
     ignored: tuple[str, ...] = ()
     """The untracked folders that a rule of the checkout ignores; not those inside them."""
+    redated: Mapping[str, tuple[int, int]] = {}
+    """path → mtime and ctime (ns) of changed files of the base that are dated by the first and
+    were changed at the later second: their time may have been set back.
+    """
 
 
 def entry_digest(entry: ContentState | None) -> str:

@@ -15,11 +15,13 @@ from flow.core.boundary.changes import (
     PathChange,
     Snapshot,
     as_at_activation,
+    by_path,
     entry_digest,
 )
 from flow.core.boundary.globs import Globs, literal_pattern, path_bytes, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.harmless_names import is_harmless
+from flow.core.instant import SKEW, seconds
 from flow.core.layout import (
     FOLDER,
     GOALS,
@@ -44,6 +46,10 @@ _STEERING = (f"{FOLDER}/rubrics/", f"{FOLDER}/runners.yaml/")
 _ENVIRONMENTS = (".venv", "venv", ".env", "env")
 """Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
 IN_NO_COMMIT = "not looked at, and in no commit, as git ignores them"
+DATED_BEFORE = (
+    "changed since the goal began, but dated before: make, cargo and the caches of Python, mypy, "
+    "ruff and others, which go by time, may not have seen the change"
+)
 """Said of folders in which a goal's work may lie."""
 
 
@@ -254,13 +260,15 @@ def boundary_report(
     allowed: Sequence[str],
     denied: Sequence[str],
     own_files: Callable[[PathChange], bool],
+    began: str = "",
     inside: bool = True,
 ) -> BoundaryReport:
     """Compare the change set with a goal's paths.
 
     Paths that the settings denied at activation stay denied. Every pattern must have passed
     :func:`check_patterns`. If git could not answer, the report names no paths: in the middle of a
-    merge they would be another branch's. ``inside``: whether it lists the allowed paths.
+    merge they would be another branch's. ``began``: when the goal began. ``inside``: whether it
+    lists the allowed paths.
     """
     denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
     rules = path_rules(allowed, denied)
@@ -287,11 +295,12 @@ def boundary_report(
         elif inside and not change.folder:
             allowed_ones.append(change.path)
     problems = snapshot.problems
+    unseen = (*not_looked_at(snapshot, allowed), *set_back(snapshot, baseline, began))
     return BoundaryReport(
         status="inconclusive" if problems else "outside" if violations else "inside",
         violations=() if problems else tuple(violations),
         by_products=tuple(by_products),
-        warnings=_warnings(by_products, not_looked_at(snapshot, allowed), denied, baseline),
+        warnings=_warnings(by_products, unseen, denied, baseline),
         problems=problems,
         guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
         inside=() if problems else tuple(allowed_ones),
@@ -414,6 +423,26 @@ def not_looked_at(snapshot: Snapshot, allowed: Sequence[str]) -> tuple[str, ...]
     if named:
         sentences.append(f"{IN_NO_COMMIT}: {names(named, 5)}")
     return tuple(sentences)
+
+
+def set_back(snapshot: Snapshot, baseline: Baseline, began: str) -> tuple[str, ...]:
+    """A sentence on the files that changed since the goal began and are dated before that.
+
+    Where a file bears an earlier time than the result that was made of it, programs that go by time
+    take that result (``touch -d``, ``cp -p`` over a file).
+    """
+    if not snapshot.redated or not began:
+        return ()
+    moment = seconds(began) * 1e9
+    changes = by_path(snapshot.changes)
+    paths = []
+    for path, (dated, written) in sorted(snapshot.redated.items()):
+        change = changes.get(path)
+        if dated > moment - SKEW * 1e9 or written < moment or change is None:
+            continue
+        content = {entry.digest for entry in (change.base, change.worktree) if entry is not None}
+        paths += [path] if len(content) == 2 and not as_at_activation(change, baseline) else []
+    return (f"{DATED_BEFORE}: {names(paths, 5)}",) if paths else ()
 
 
 def _may_hold_work(folder: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 import pytest
 
 from flow.core.boundary.by_products import is_by_product
 from flow.core.boundary.changes import ContentState, PathChange, entry_digest
-from flow.core.boundary.rules import IN_NO_COMMIT
+from flow.core.boundary.rules import DATED_BEFORE, IN_NO_COMMIT
 from tests.support import GitRepo, Ran
 from tests.support.scene import flow, start, step
 
@@ -225,6 +226,34 @@ def test_ignored_folders_that_the_allowed_paths_name_are_told(repo: GitRepo) -> 
     named = f"{IN_NO_COMMIT}: lib, packages/a/lib, pkg/a.gen"
     assert named in done.json["warnings"]
     assert named in done.json["proposed_transition"]["confirm"]["unknown"]
+
+
+def test_a_change_that_is_dated_before_the_goal_is_told(repo: GitRepo) -> None:
+    """``ruff``, ``mypy`` and Python's caches took the file for the one they knew (HAZARD I303)."""
+    files = ("a", "edited", "moved", "mode", "dirty", "same")
+    repo.commit("start", **{f"src/{name}.py": f"{name} = 1\n" for name in files})
+    long_ago = (1_577_836_800, 1_577_836_800)
+    repo.write("src/dirty.py", "dirty = 2\n")
+    for name in files:
+        os.utime(repo.path / f"src/{name}.py", long_ago)
+    goal = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**")
+    assert flow(repo, *goal, "--criterion", "AC1: x :: test -f src/a.py").status == 0
+    repo.write("src/edited.py", "edited = 2\n")
+    repo.write("src/new.py", "new = 1\n")
+    repo.git("mv", "src/moved.py", "src/elsewhere.py")
+    (repo.path / "src/mode.py").chmod(0o755)
+    for name in ("dirty", "same", "new"):
+        os.utime(repo.path / f"src/{name}.py", long_ago)
+    honest = flow(repo, "goal", "evaluate", "greet", "--json")
+    assert (honest.status, honest.json["warnings"]) == (0, [])
+
+    repo.write("src/a.py", "a = 2\n")
+    os.utime(repo.path / "src/a.py", long_ago)
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
+
+    assert done.status == 0
+    assert done.json["warnings"] == [f"{DATED_BEFORE}: src/a.py"]
+    assert f"{DATED_BEFORE}: src/a.py" in done.json["proposed_transition"]["confirm"]["unknown"]
 
 
 def test_ignored_folders_that_hold_committed_files_are_compared(repo: GitRepo) -> None:
