@@ -46,11 +46,11 @@ _STEERING = (f"{FOLDER}/rubrics/", f"{FOLDER}/runners.yaml/")
 _ENVIRONMENTS = (".venv", "venv", ".env", "env")
 """Usual names of virtual environments; ``venv`` of Python 3.13 lets them ignore themselves."""
 IN_NO_COMMIT = "not looked at, and in no commit, as git ignores them"
+"""Said of folders in which a goal's work may lie."""
 DATED_BEFORE = (
     "changed since the goal began, but dated before: make, cargo and the caches of Python, mypy, "
     "ruff and others, which go by time, may not have seen the change"
 )
-"""Said of folders in which a goal's work may lie."""
 
 
 class Violation(NamedTuple):
