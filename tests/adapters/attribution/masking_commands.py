@@ -9,6 +9,10 @@ mvn -B -V -q verify
 gradle -V test
 go test -exec "sudo -E" ./...
 timeout 5 ./server || [ $? -eq 124 ]
+docker compose up --exit-code-from=sut
+cat dist/app.js
+echo "$LOG" | sed '/error/q1'
+set +o pipefail; pytest | tee log; ! grep -q failed log
 pytest
 pytest -q tests/
 python -m pytest -x --maxfail=1 tests/unit
@@ -347,6 +351,8 @@ set +e; pytest; echo done
 set -e; set +e; pytest; true
 set +o pipefail; pytest | tail -5
 set +o pipefail; pytest 2>&1 | tee log
+set +o pipefail; make lint | sed s/a/b/
+mvn -V test; ls
 if pytest; then :; fi
 if pytest; then echo ok; else echo failed; fi
 if ! pytest; then echo failed; fi

@@ -92,7 +92,9 @@ npx ts-mocha test
 """,
     "node --test": r"""
 tsx --test
+nodejs --test
 node --import tsx --test
+node --test
 """,
     "go test": r"""
 go -C sub test ./...
@@ -135,6 +137,7 @@ npm run test
 bun run test
 deno task test
 yarn workspace app test
+yarn workspaces foreach run test
 yarn --cwd sub test
 yarn test:unit
 pnpm --filter app run test:unit
@@ -193,6 +196,8 @@ go run ./cmd/app; ls
 apt-get install -y bats; ls
 which pytest; ls
 command -v pytest; ls
+command -V pytest; ls
+python -m build test; ls
 [ -x "$VIRTUAL_ENV/bin/pytest" ]
 ls "$VIRTUAL_ENV/bin/pytest"; ls
 grep -rn "go test" .github; ls

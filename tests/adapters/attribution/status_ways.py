@@ -14,8 +14,13 @@ LOST = r"""
 set -n; pytest
 set -e -o noexec; pytest
 bash -nc 'pytest'
+bash +e -c 'pytest; ls'
 pytest; rc=$?; printf -v rc 0; exit $rc
 rc=1; declare -n other=rc; pytest; other=0; exit $rc
+trap 'echo x; exit' EXIT; pytest; ls
+set +o pipefail; echo x | pytest | cat
+f() { pytest; }; g() { ls; }; f; g
+awk -F: 'BEGIN { system("pytest") }'
 pytest || true
 pytest || :
 pytest || echo failed
@@ -367,6 +372,9 @@ timeout 60 pytest; rc=$?; case $rc in 0) exit 0;; *) exit 1;; esac
 pytest || rc=1; exit ${rc:-0}
 pytest || rc=$?; exit "${rc:-0}"
 trap 'rm -f x; exit' EXIT; pytest
+n=1; trap 'n=2' ERR; pytest || exit $n
+pytest || [ a = 'b*' ]
+set -e; shopt -s inherit_errexit; x=$(pytest; echo x)
 trap 'rm -f x; exit' EXIT; pytest; exit
 case $(pytest > /dev/null; echo $?) in 0) ;; *) exit 1;; esac
 case "$(pytest >&2; echo $?)" in 0) echo ok;; *) exit 1;; esac
@@ -596,6 +604,7 @@ pytest tests || pytest tests/empty
 pytest || pytest --deselect=tests/test_bad.py
 trap 'exit 0' DEBUG; pytest
 trap 'exit 0' CHLD; pytest
+trap 'exit 0' SIGCHLD; pytest
 trap 'exit 0' TERM; pytest || kill $$
 parallel 'pytest {} || true' ::: a b
 fish -c 'pytest; true'

@@ -276,8 +276,9 @@ def test_of_a_wrapper_every_report_counts(text: str) -> None:
     failure = reported_failure(reading, all_reports(reading, TWICE, []))
     assert failure is not None
     assert failure.kind == "masked"
-    own = read_command("timeout 60 pytest", parse_shell)
-    assert reported_failure(own, all_reports(own, TWICE, [])) is None
+    for words in ("timeout 60 pytest", "uv run --with x pytest"):
+        own = read_command(words, parse_shell)
+        assert reported_failure(own, all_reports(own, TWICE, [])) is None
 
 
 @pytest.mark.parametrize("text", GUARDED)
