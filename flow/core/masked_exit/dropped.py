@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Parse = Callable[[str], ShellNode | None]
 
-MOST_PLACES = 24
-"""Number of places in one command that are followed."""
 MOST_NESTED = 4
 """Depth of shells inside shells (``bash -c "bash -c ..."``) that is examined."""
 _MISREAD = ("for", "while", "until", "case", "select", "do", "done", "esac", "fi")
@@ -66,7 +64,7 @@ def dropped_check(node: ShellNode, parse: Parse) -> str:
         for inner in constructs(part)
     } - {id(inner) for part in everything if part.kind == "pipe" for inner in _read_on(part)}
     steps = 0
-    for place in [part for part in everything if _is_followed(part)][:MOST_PLACES]:
+    for place in filter(_is_followed, everything):
         asks_only = _asks_only(place)
         for asked in (False, True) if id(place) in again else (False,):
             if (not asked and not asks_only) or (asked and _decides(place)):

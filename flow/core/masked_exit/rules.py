@@ -14,6 +14,7 @@ the end. A command in which nothing can fail (``true``, ``echo done``) masks not
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 
 from flow.core.masked_exit.dropped import LEAVE, MOST_NESTED, dropped_check
@@ -35,7 +36,7 @@ from flow.core.masked_exit.shell import (
     plain_command,
     plain_words,
 )
-from flow.core.masked_exit.simulation import process
+from flow.core.masked_exit.simulation import MOST_STEPS, process
 from flow.core.masked_exit.states import (
     FAILED,
     FAILURE_EXAMINED,
@@ -48,13 +49,13 @@ from flow.core.masked_exit.states import (
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     Parse = Callable[[str], ShellNode | None]
     Words = tuple[str | None, ...]
 
-MOST_RUNNERS = 12
-"""Number of different runners, and of other programs, that are followed one by one."""
+MOST_TOGETHER = 12 * MOST_STEPS
+"""Steps for all programs that are followed one by one."""
 _COMPARE = frozenset((*TESTS, *SEARCHERS, "diff", "cmp", "comm", ":"))
 """Programs that decide by the output of a substitution; ``:`` stands for a loop's list."""
 
@@ -103,7 +104,7 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         ended = process(run, node, State(pipefail=True))
         if lost and all(state.status == 0 for state in ended):
             return Exits(f"the command's exit status is 0 even where {lost} fails")
-        analysis = _followed(node, parse, list(run.seen)[:MOST_RUNNERS])
+        analysis = _followed(node, parse, list(run.seen))
         dropped = "" if analysis.masked_exit else dropped_check(node, parse)
         if dropped:
             return Exits(_unheard(dropped))
@@ -125,10 +126,7 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
     second_try = False
     guarded = ""
     inverted = [part.kind for part in node.parts] == ["not"]
-    for words in runners:
-        run = ShellRun(parse, words)
-        ended = process(run, node, State(pipefail=True))
-        passes = {state.runner_end for state in ended if state.status == 0}
+    for words, run, passes in _each(runners, node, parse):
         name = _name(words)
         if FAILED in passes and PASSED in passes:
             return Exits(_unheard(name))
@@ -143,6 +141,20 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
     return Exits("", tuple(certain), second_try, guarded if len(runners) == 1 else "", inverted)
 
 
+def _each(
+    programs: Iterable[Words], node: ShellNode, parse: Parse
+) -> Iterator[tuple[Words, ShellRun, set[str]]]:
+    """Each program, followed on its own, with its ends where the command passes."""
+    steps = 0
+    for words in programs:
+        if steps > MOST_TOGETHER:
+            raise TooMuch
+        run = ShellRun(parse, words)
+        ended = process(run, node, State(pipefail=True))
+        steps += run.steps
+        yield words, run, {state.runner_end for state in ended if state.status == 0}
+
+
 def _with_others(
     exit_analysis: Exits, node: ShellNode, parse: Parse, runners: Collection[Words]
 ) -> Exits:
@@ -152,20 +164,16 @@ def _with_others(
     programs = dict.fromkeys(plain_words(command.words) for command in everything)
     unheard: dict[str, None] = {}
     must_fail: dict[str, None] = {}
-    followed = [words for words in programs if words and words[0] and words not in runners]
-    for words in followed[:MOST_RUNNERS] if compared or _turns_round(node) else ():
-        name = words[0] or ""
-        if name in TESTS or name in CANNOT_FAIL:
-            continue
-        try:
-            ended = process(ShellRun(parse, words), node, State(pipefail=True))
-        except (TooMuch, RecursionError):
-            break
-        passes = {state.runner_end for state in ended if state.status == 0}
-        if FAILED in passes and words in compared:
-            unheard[name] = None
-        elif passes and passes <= {FAILED, FAILURE_EXAMINED}:
-            must_fail[name] = None
+    left_out = {None, "", *TESTS, *CANNOT_FAIL}
+    followed = [w for w in programs if w and w[0] not in left_out and w not in runners]
+    if not compared and not _turns_round(node):
+        followed = []
+    with suppress(TooMuch, RecursionError):
+        for words, _, passes in _each(followed, node, parse):
+            if FAILED in passes and words in compared:
+                unheard[words[0] or ""] = None
+            elif passes and passes <= {FAILED, FAILURE_EXAMINED}:
+                must_fail[words[0] or ""] = None
     return exit_analysis._replace(unheard=tuple(unheard), must_fail=tuple(must_fail))
 
 

@@ -58,6 +58,15 @@ def test_many_variables_before_a_runner_are_no_alarm() -> None:
     assert read_command(f"{text}; pytest; ls", parse_shell).masked_exit
 
 
+def test_what_stands_behind_many_others_is_followed_like_the_first() -> None:
+    runners, others = (" && ".join(f"{name}{i}" for i in range(30)) for name in ("pytest t", "./t"))
+    assert read_command(runners, parse_shell).certain == ("pytest",) * 30
+    assert masked_exit(f"{runners} && {{ pytest t; ls; }}")
+    assert masked_exit(f"{others}; grep -q a x; ls")
+    assert read_command(f"{others} && ! rg a src", parse_shell).must_fail == ("rg",)
+    assert read_command(f'{others} && test -z "$(rg a src)"', parse_shell).unheard == ("rg",)
+
+
 def ended(folder: Path, line: str, failing: str) -> int:
     """How bash ends with a runner of that name that fails, as Flow runs a command."""
     for name in ("pytest", "jest"):
