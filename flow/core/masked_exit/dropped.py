@@ -42,6 +42,7 @@ _UNFOLLOWED = (
 )
 _ASKS_ONLY = {
     "cmp": ("-s", "--quiet", "--silent"), "diff": ("-q", "--brief"), "node": ("-c", "--check"),
+    "wget": ("--spider",),
 }  # fmt: skip
 """Programs that with one of these options do nothing but answer by their status."""
 _QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent")

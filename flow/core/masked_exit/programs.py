@@ -75,6 +75,14 @@ _EXIT_ONLY_WITH = {
 """Checkers that end with 0 after any finding, unless one of these words is given."""
 _DIFF_TELLS = ("--exit-code", "--quiet", "--check", "--no-index")
 """Options of ``git diff`` by which a difference shows in its exit status (git-diff(1))."""
+_CURL_FAILS = frozenset(("--fail", "--fail-with-body", "--config"))
+"""Options by which an HTTP error shows in curl's exit status, or may (curl(1))."""
+_CURL_FLAGS = ("--silent", "--show-error", "--location", "--head", "--include", "--insecure")
+_CURL_SHORT = re.compile(
+    r"-([^-AbcCdDeEFHKmoPQrtTuUwxXyYz]*)([AbcCdDeEFHKmoPQrtTuUwxXyYz]?)(.*)", re.DOTALL
+)
+"""Long options of curl without a value; a word of short ones, of which only the last takes one."""
+_OTHER_URL = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*://")
 _COMPOSE = ("docker", "podman", "docker-compose", "podman-compose")
 _COMPOSE_HEARS = frozenset(
     (
@@ -117,8 +125,6 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
         return words if any(word in _MAVEN for word in words) else None
     if name == "script":
         return _of_script(words)
-    if name in _COMPOSE:
-        return words if _is_deaf_compose(name, words) else None
     code = _code(name, words)
     if code is not None:
         return _of_code(code)
@@ -138,11 +144,44 @@ def _ends_with_0(name: str, words: tuple[str | None, ...]) -> bool:
     joined = {f"{word}={after}" for word, after in itertools.pairwise(words) if word}
     if joined.union(filter(None, words)).intersection(_EXIT_ZERO.get(name, ())):
         return True
-    needed = _EXIT_ONLY_WITH.get(name)
+    return bool(lacks_option(words))
+
+
+def lacks_option(words: tuple[str | None, ...]) -> str:
+    """The option without which this program ends with 0 after any finding; empty if none."""
+    name = base_name(words[0] or "") if words else ""
     given = {(word or "").partition("=")[0] for word in words[1:]}
     if name == "git" and words[1 + git_options(words[1:]) :][:1] == ("diff",):
-        return None not in words and given.isdisjoint(_DIFF_TELLS)
-    return needed is not None and len(words) > 1 and not given.intersection(needed)
+        return "--exit-code" if None not in words and given.isdisjoint(_DIFF_TELLS) else ""
+    if name == "curl":
+        return "--fail" if given.isdisjoint(_CURL_FAILS) and _asks_url(words) else ""
+    if name in _COMPOSE:
+        return "--exit-code-from" if _is_deaf_compose(name, words) else ""
+    needed = _EXIT_ONLY_WITH.get(name, ())
+    return needed[0] if needed and len(words) > 1 and not given.intersection(needed) else ""
+
+
+def _asks_url(words: tuple[str | None, ...]) -> bool:
+    """Whether curl surely asks a web server, with no ``-f`` and no ``-K`` among its options."""
+    urls: list[str] = []
+    computed, takes_value = 0, False
+    for before, word in itertools.pairwise(words):
+        is_value, takes_value = takes_value, False
+        of_long = before and before[:2] == "--" and before not in _CURL_FLAGS
+        if is_value or (word is None and of_long):
+            continue
+        option = _CURL_SHORT.fullmatch(word or "")
+        if option is not None:
+            if "f" in option[1] or option[2] == "K":
+                return False
+            takes_value = bool(option[2]) and not option[3]
+        elif word is None:
+            computed += 1
+        elif word[:2] != "--":
+            urls.append(word)
+    if not urls:
+        return computed == 1
+    return not computed and not any(map(_OTHER_URL.match, urls))
 
 
 def _is_deaf_compose(name: str, words: tuple[str | None, ...]) -> bool:

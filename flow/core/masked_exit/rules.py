@@ -23,6 +23,7 @@ from flow.core.masked_exit.programs import (
     SEARCHERS,
     TESTS,
     alone,
+    lacks_option,
     shell_text,
     silenced,
 )
@@ -93,17 +94,20 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         _deciding_command(command) for command in (*commands(node), *nested_commands(node, parse))
     ]
     functions = _functions(node)
-    runners = [
-        _name(command.words)
+    starting = [
+        command.words
         for command in everything
         if command.words[:1] not in functions and runner_of(command.words)
     ]
-    lost = next(iter(runners), "") or next((_name(c.words) for c in everything if _fails(c)), "")
+    runners = [_name(words) for words in starting]
+    lost = next(iter((*starting, *(c.words for c in everything if _fails(c)))), ())
     try:
         run = ShellRun(parse)
         ended = process(run, node, State(pipefail=True))
         if lost and all(state.status == 0 for state in ended):
-            return Exits(f"the command's exit status is 0 even where {lost} fails")
+            option = lacks_option(plain_words(lost))
+            way_out = f" (with `{option}` it would show)" if option else ""
+            return Exits(f"the command's exit status is 0 even where {_name(lost)} fails{way_out}")
         analysis = _followed(node, parse, list(run.seen))
         dropped = "" if analysis.masked_exit else dropped_check(node, parse)
         if dropped:

@@ -157,6 +157,23 @@ python - <<'EOF'@import app@assert app.ok@EOF
 cat <<EOF | python -@print(1)@EOF
 curl -sf http://localhost:8080/health
 curl -s localhost/api | jq -e '.ok == true'
+curl -s http://localhost:8080 | grep -q ok
+curl -fsS -o /dev/null http://localhost/health
+curl -so /dev/null --fail-with-body https://localhost/health
+curl -s --fail "$URL"
+curl -s $OPTS http://localhost/health
+curl -K checks.curl http://localhost/health
+curl -sX POST -H "Authorization: Bearer $T" -d a=b -f http://localhost/
+curl --version
+curl -s file:///tmp/x
+curl -sO https://example.org/x.tgz && tar xzf x.tgz
+curl -s localhost/x > x.json; jq -e .ok x.json
+test "$(curl -s -o /dev/null -w '%{http_code}' localhost)" = 200
+x=$(curl -s localhost) && [ "$x" = ok ]
+diff <(curl -s localhost) expected.html
+curl -s localhost/reset && pytest
+until curl -s localhost; do sleep 1; done; ./check
+wget -q --spider http://localhost/health
 jq -e . package.json >/dev/null
 pytest --cov=src --cov-fail-under=90
 coverage run -m pytest && coverage report --fail-under=80
@@ -446,6 +463,20 @@ lit --ignore-fail tests
 vale --no-exit docs
 checkov -d . --soft-fail
 clang-format --dry-run src/a.c
+curl http://localhost/health
+curl -sS localhost:8080
+curl -s -o f -H 'Accept: x/y' --max-time 5 https://localhost/f
+curl -sXf http://localhost
+curl --silent "$URL"
+curl -s "http://localhost:$PORT/health"
+curl -s -H "Authorization: Bearer $T" --header "X: $Y" http://localhost
+curl -s localhost | head -1
+curl -s localhost > out.html
+curl -w '%{http_code}' localhost; echo
+timeout 5 curl localhost && echo up
+./check || curl -d failed http://hooks.example/x
+x=$(curl -s localhost); echo "$x"
+wget -q --spider http://a; wget -q --spider http://b
 git diff -- src
 git diff --stat
 git --no-pager -c core.pager=cat -C sub diff

@@ -49,6 +49,9 @@ def test_a_masked_one_is_told_and_names_what_is_lost() -> None:
 def test_the_way_out_is_named() -> None:
     for text in ("pytest; ls", "grep -q a x; ls", "for f in *.sh; do bash -n $f; done"):
         assert "`|| exit 1` behind the check" in why(text)
+    for text, option in (("curl -s http://a/b", "--fail"), ("git diff -- src", "--exit-code")):
+        assert f"(with `{option}` it would show)" in why(text)
+    assert "with `" not in why("./check || curl -s http://a/b")
 
 
 def test_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
