@@ -23,11 +23,11 @@ def reference() -> str:
     lines: list[str] = []
     for name in COMMANDS:
         module = import_module(f"flow.cli.{name}")
-        if not hasattr(module, "COMMANDS"):
+        if hasattr(module, "COMMAND"):
             lines += _command(Parser(f"flow {name}", module.COMMAND), level=2)
-            continue
-        lines += [f"## flow {name}", "", _sentence(COMMANDS[name]), ""]
-        for word in module.COMMANDS:
+        else:
+            lines += [f"## flow {name}", "", _sentence(COMMANDS[name]), ""]
+        for word in getattr(module, "COMMANDS", ()):
             lines += _command(Parser(f"flow {name} {word}", command_of(module, word)), level=3)
     return "\n".join(lines)
 

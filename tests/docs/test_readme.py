@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from flow import hook
+from flow.cli.main import COMMANDS
+from flow.cli.parser import Parser
+from flow.cli.parsing import command_of
 from tests.docs.console import Command, normal
 from tests.support import ROOT
 
@@ -73,10 +77,6 @@ def test_only_volatile_parts_are_left_out() -> None:
 
 
 def test_every_command_is_run_or_told() -> None:
-    from importlib import import_module
-
-    from flow.cli.main import COMMANDS
-
     for name in COMMANDS:
         module = import_module(f"flow.cli.{name}")
         for word in getattr(module, "COMMANDS", [""]):
@@ -107,6 +107,18 @@ def test_every_command_that_a_page_names_is_there_with_its_options(page: str) ->
         for option in re.findall(r"(?<=\s)--[a-z-]+", re.sub(r"'[^']*'", "", " ".join(words))):
             told = re.search(rf"`{option}\b|\[{option}\b", section or "")
             assert told or option in ("--help", "--json", "--version"), f"{page}: {command}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_is_told(name: str) -> None:
+    module = import_module(f"flow.cli.{name}")
+    own = [Parser(f"flow {name}", module.COMMAND)] if hasattr(module, "COMMAND") else []
+    words = [f"{name} {word}" for word in getattr(module, "COMMANDS", ())]
+    below = [Parser(f"flow {word}", command_of(module, word.split()[1])) for word in words]
+    for parser in (*own, *below):
+        options = {action.option_strings[0] for action in parser._actions if action.option_strings}
+        told = set(re.findall(r"`(--?[a-z-]+)", SECTIONS[parser.prog]))
+        assert options - told <= {"-h", "--json"}, parser.prog
 
 
 def test_every_word_of_the_hook_is_told() -> None:
