@@ -170,10 +170,7 @@ class FileRecords:
 
     @contextmanager
     def together(self, run_id: str) -> Iterator[None]:
-        """See :meth:`flow.app.ports.Records.together`.
-
-        Its folder and the pinned heads are looked up once.
-        """
+        """Look up the run's folder and pinned heads once; see :class:`flow.app.ports.Records`."""
         folder = layout.evidence_dir(ids.run_id(run_id))
         with folders_kept_open(self._root, folder, make=False), self._record.heads_read_once():
             yield
