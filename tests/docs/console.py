@@ -181,7 +181,7 @@ def environment(home: Path, *first: str) -> dict[str, str]:
     """
     with (home / ".gitconfig").open("a") as identity:
         identity.write("[user]\n\tname = You\n\temail = you@example.org\n")
-    left_out = ("GIT_", "CI", "BUILD_NUMBER")  # in CI pytest cuts no line of its summary
+    left_out = ("GIT_", "CI", "BUILD_NUMBER", "FLOW_STATE_DIR")  # in CI pytest cuts nothing
     agents = {variable.name for variable in AGENT_VARIABLES}  # a page is typed by a person
     env = {
         name: value
@@ -194,7 +194,6 @@ def environment(home: Path, *first: str) -> dict[str, str]:
             (*first, f"{ROOT}/bin", os.path.dirname(sys.executable), env["PATH"])
         ),
         "HOME": str(home),
-        "FLOW_STATE_DIR": str(home / "flow-state"),
         "FLOW_PYTHON": sys.executable,
         "USER": USER,
         "LC_ALL": "C.UTF-8",
