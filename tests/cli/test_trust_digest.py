@@ -119,8 +119,14 @@ def test_a_machine_that_knows_nothing_remembers_what_was_named_first(
 def test_what_was_revoked_runs_for_a_pipeline_and_nobody_can_confirm_it(work: GitRepo) -> None:
     scene.meet(work)
     assert flow(work, "trust", "revoke", "greet").status == 0
-    proposal = named(work).json["proposed_transition"]["proposal_id"]
-    done = confirm(work, proposal)
+    verdict = named(work).json
+    assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_trust")
+    assert "flow trust record greet" in verdict["next_step_hint"]
+    told = flow(work, "verdict", "show").stdout
+    assert "flow trust record" in told.splitlines()[-1]
+    assert "flow goal confirm" not in told, "it would be refused"
+    assert "nothing is proposed" not in told
+    done = confirm(work, verdict["proposed_transition"]["proposal_id"])
     assert (done.status, "was revoked" in done.stdout) == (2, True)
     assert scene.status(work) == "active"
 

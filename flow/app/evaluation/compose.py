@@ -34,6 +34,7 @@ def verdict(
     in_part = request.only or request.dry_run or evaluation.measurement.not_fresh
     may_propose = facts.proposable and not request.no_proposal and not in_part
     needed = [result for result in results if result.criterion_id in required]
+    trust_first = _trust_first(decision, request, may_propose=may_propose)
     grounds = explain.VerdictGrounds(decision, needed, report, evaluation.opinion)
     remarks = _remarks(evaluation, request, may_propose=may_propose)
     reason = explain.reason(grounds, evaluation.candidate, remarks)
@@ -42,7 +43,7 @@ def verdict(
         goal.id,
         goal.evaluator_type,
         may_propose=may_propose,
-        trust_first=_waits_for_trust(decision, request),
+        trust_first=trust_first,
         first=_earlier_goals(evaluation)[0] or _anew(evaluation),
     )
     proof, proof_warnings = _proof_document(evaluation, records, disk)
@@ -73,13 +74,15 @@ def verdict(
         proof=proof,
         outside=_outside_document(evaluation, disk),
         to_approve=_to_approve(decision, report),
-        to_trust=_waits_for_trust(decision, request),
+        to_trust=bool(trust_first),
     )
 
 
-def _waits_for_trust(decision: Decision, request: Request) -> bool:
-    """Whether all is proved, and a person has to trust the contract that was only named."""
-    return bool(request.no_proposal) and decision.blocker_type == "missing_approval"
+def _trust_first(decision: Decision, request: Request, *, may_propose: bool) -> str:
+    """The object of a person's reading before they trust a contract that was only named."""
+    if request.no_proposal and decision.blocker_type == "missing_approval":
+        return "what changed in the contract"
+    return "the contract" * bool(request.only_named and decision.proposed and may_propose)
 
 
 def _waits_for_earlier_goal(evaluation: EvaluationFacts) -> bool:
@@ -133,7 +136,8 @@ def _proposal_withheld(evaluation: EvaluationFacts, request: Request, *, may_pro
     """Whether nothing is proposed because of the request, not because of what was measured."""
     part_of_range = not evaluation.facts.proposable and evaluation.candidate == "incomplete"
     proved = evaluation.decision.proposed is not None and not may_propose
-    return proved or part_of_range or _waits_for_trust(evaluation.decision, request)
+    for_trust = _trust_first(evaluation.decision, request, may_propose=False)
+    return proved or part_of_range or bool(for_trust)
 
 
 def _proposed(

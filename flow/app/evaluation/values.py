@@ -71,6 +71,8 @@ class Request(NamedTuple):
     proposal. With ``reuse``."""
     no_proposal: str = ""
     """The reason that no transition may be proposed, for any result; empty without one."""
+    only_named: bool = False
+    """Whether the contract was named by ``--trust-digest``, and this user does not trust it."""
 
 
 class EvaluationLimits(NamedTuple):

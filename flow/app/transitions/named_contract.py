@@ -7,7 +7,7 @@ proposed until a person trusts the new contract.
 
 from __future__ import annotations
 
-from flow.app.ports import GoalPort, SettingsPort, SpeakerPort, TrustLedgerPort
+from flow.app.ports import GoalPort, SettingsPort, SpeakerPort, TrustingPort, TrustLedgerPort
 from flow.core.goal.lifecycle import UNDER_WAY
 from flow.core.tool_calls.speaker import is_agent
 from flow.errors import FlowError, PersonNeeded, at_key
@@ -34,7 +34,7 @@ class AmendUntrusted(Protocol):
         """``before`` is that contract, ``digest`` its own; ``how`` the option that names one."""
 
 
-class NamedContractPort(NamingPort, GoalPort, TrustLedgerPort, Protocol):
+class NamedContractPort(NamingPort, GoalPort, TrustingPort, TrustLedgerPort, Protocol):
     """Interface of ``--trust-digest`` to the checkout."""
 
     def notes(self, kind: Literal["contracts"]) -> GoalNotes:
@@ -88,6 +88,7 @@ def take_named(
         return request  # the evaluation says what is wrong
     if digest.lower() != loaded.contract:
         return request
+    request = request._replace(only_named=not port.trusted(loaded)[0])
     known = _known_contract(port, loaded)
     port.take_contract(loaded.contract)
     if known is None:

@@ -193,22 +193,22 @@ def hint(
     evaluator_type: str,
     *,
     may_propose: bool = True,
-    trust_first: bool = False,
+    trust_first: str = "",
     first: str = "",
 ) -> str:
     """The next step, as a command if there is one.
 
     A judge's hint is quoted, never given as Flow's instruction. ``may_propose``: this evaluation
-    may make a proposal; with ``trust_first``, only once a person trusts the contract. ``first`` is
-    the earlier step if another goal comes first.
+    may make a proposal. ``trust_first``: what a person reads before they trust the contract, where
+    that comes next. ``first`` is the earlier step if another goal comes first.
     """
     decision, needed, boundary, judge = grounds
     judge_hint = judge.next_step_hint if isinstance(judge, Opinion) else ""
     quoted = f'judge: "{visible(judge_hint)}"' if judge_hint else ""
-    if decision.proposed and may_propose:
+    if trust_first:
+        text = f"a person reads {trust_first}, then: flow trust record {goal_id}"
+    elif decision.proposed and may_propose:
         text = f"a person confirms: flow goal confirm {goal_id}"
-    elif trust_first:
-        text = f"a person reads what changed in the contract, then: flow trust record {goal_id}"
     elif decision.proposed:
         text = f"let everything be evaluated: flow goal evaluate {goal_id}"
     elif boundary.violations:

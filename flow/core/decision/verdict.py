@@ -115,7 +115,7 @@ class Verdict(NamedTuple):
     outside: Mapping[str, Any] | None = None
     """The remedies for files outside the goal's paths; None if there are none."""
     to_trust: bool = False
-    """True if nothing is proposed until a person trusts the contract, which was only named."""
+    """True if all is proved, and a person must first trust the contract, which was only named."""
 
     def to_document(self) -> dict[str, Any]:
         """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
@@ -158,7 +158,7 @@ def next_act(verdict: Verdict) -> Act:
     if verdict.lifecycle_to in TERMINAL:
         return "done"
     if verdict.proposed_transition is not None:
-        return "ask_confirm"
+        return "ask_trust" if verdict.to_trust else "ask_confirm"
     if verdict.verdict == "achieved":
         return "done"
     if verdict.verdict == "not_achieved":

@@ -159,6 +159,7 @@ def test_an_endless_text_or_command_does_not_fill_the_verdict() -> None:
 
 TABLE: tuple[tuple[dict[str, Any], Act], ...] = (
     ({"closed": True}, "done"),
+    ({"proposed": True, "trust": True}, "ask_trust"),
     ({"proposed": True}, "ask_confirm"),
     ({"verdict": "achieved"}, "done"),
     ({"verdict": "not_achieved"}, "work_on"),
