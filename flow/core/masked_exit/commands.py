@@ -148,7 +148,10 @@ class Commands(Builtins):
             return ended
         again = self.retry and before.runner_end == FAILED
         kept = PASSED if again else before.runner_end or PASSED
-        return {end._replace(runner_end=FAILED if end.status else kept) for end in ended}
+        return {
+            end._replace(runner_end=FAILED if bool(end.status) != self.run.turned else kept)
+            for end in ended
+        }
 
     def _simple(self, node: ShellNode, state: State, states: States) -> Iterable[State]:
         state = self._expanded(node, state, states)
@@ -165,7 +168,7 @@ class Commands(Builtins):
                 return self._failing(changed)
         functions = dict(state.functions)
         if name in functions and name == words[0]:
-            return self._call(functions[name], command, state)
+            return self._failing(self._call(functions[name], command, state))
         if name == "kill" and "$$" in command.source and _UNHEARD.isdisjoint(words):
             caught = any(event not in ("EXIT", "ERR") for event, _ in state.traps)
             self.exits |= with_status(state, (0, 1) if caught else (1,))

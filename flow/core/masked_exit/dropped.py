@@ -27,7 +27,7 @@ from flow.core.masked_exit.states import FAILED, PASSED, ShellRun, State, TooMuc
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Parse = Callable[[str], ShellNode | None]
 
@@ -58,20 +58,17 @@ def dropped_check(node: ShellNode, parse: Parse) -> str:
     everything = list(_everything(node, parse))
     if any(part.words[:1] and part.words[0] in _MISREAD for part in everything):
         return ""
-    again = {
-        id(inner)
-        for part in everything
-        if part.kind in ("for", "while", "until", "function")
-        for inner in constructs(part)
-    } - {id(inner) for part in everything if part.kind == "pipe" for inner in _read_on(part)}
+    looped = _inside(everything, ("for", "while", "until"))
+    called = _inside(everything, ("function",))
+    read_on = {id(inner) for part in everything if part.kind == "pipe" for inner in _read_on(part)}
     steps = 0
     for place in filter(_is_followed, everything):
-        asks_only = _asks_only(place)
-        for asked in (False, True) if id(place) in again else (False,):
-            if (not asked and not asks_only) or (asked and _decides(place)):
-                continue
+        ways = [(False, False)] if _asks_only(place) else []
+        if id(place) in (called - looped if _decides(place) else called | looped) - read_on:
+            ways += [(True, False), (True, True)] if _decides(place) else [(True, False)]
+        for asked, turned in ways:
             try:
-                run = ShellRun(parse, place=place, asked=asked, steps=steps)
+                run = ShellRun(parse, place=place, asked=asked, turned=turned, steps=steps)
                 ended = process(run, node, State(pipefail=True))
             except (TooMuch, RecursionError):
                 return ""
@@ -105,6 +102,11 @@ def _may_decide(part: ShellNode) -> bool:
     return part.kind == "command" and name not in CANNOT_FAIL | FILTERS | LOOKS
 
 
+def _inside(parts: Iterable[ShellNode], kinds: tuple[str, ...]) -> set[int]:
+    """The ids of the constructs inside of those of these kinds."""
+    return {id(inner) for part in parts if part.kind in kinds for inner in constructs(part)}
+
+
 def _text(place: ShellNode) -> str:
     """The first words of a check, for a reason."""
     command = plain_command(place.parts[0] if place.kind == "not" else place)
@@ -113,7 +115,10 @@ def _text(place: ShellNode) -> str:
 
 
 def _decides(place: ShellNode) -> bool:
-    """Whether it mostly chooses what comes next where it is asked: ``[ -f x ] && ./x``."""
+    """Whether it mostly chooses what comes next where it is asked: ``[ -f x ] && ./x``.
+
+    In a function it may be what the function answers by: ``[ -f "$1" ] || return 1``.
+    """
     return place.kind == "not" or base_name(place.words[0] or "") in (*TESTS, *SEARCHERS)
 
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from flow.core.masked_exit.commands import Commands
 from flow.core.masked_exit.programs import is_filter
-from flow.core.masked_exit.shell import LAST, ShellNode, base_name, has_wildcard, plain_command
+from flow.core.masked_exit.shell import (
+    LAST,
+    ShellNode,
+    base_name,
+    constructs,
+    has_wildcard,
+    plain_command,
+)
 from flow.core.masked_exit.states import (
     FAILED,
     MOST_DEPTH,
@@ -122,7 +129,12 @@ class Shell(Commands):
             ended = self._condition(node.parts[0], frozenset((before,)))
             self.turning -= 1
             turned = {state._replace(status=int(state.status == 0)) for state in ended}
-            yield from self._recorded(node, before, turned) if self.run.place else turned
+            recorded = self.run.place and not self._is_inside(node)
+            yield from self._recorded(node, before, turned) if recorded else turned
+
+    def _is_inside(self, node: ShellNode) -> bool:
+        """Whether the place that is followed is in this one."""
+        return any(part is self.run.place for part in constructs(node) if part is not node)
 
     def _condition(self, node: ShellNode, states: States) -> States:
         self.tested += 1

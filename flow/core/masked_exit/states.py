@@ -120,8 +120,8 @@ class ShellRun:
     """Data shared by all shells of a command; ``followed`` is the runner whose end is recorded.
 
     With ``place`` the ends of the command at this place are recorded instead, and all else
-    succeeds where it can; without ``asked``, not where it is a condition. ``steps`` are those that
-    were taken before, which count against the limit.
+    succeeds where it can; without ``asked``, not where it is a condition; ``turned``: 0 is its
+    failure (``if [ ! -f x ]``). ``steps`` were taken before, and count against the limit.
     """
 
     def __init__(
@@ -131,10 +131,11 @@ class ShellRun:
         *,
         place: ShellNode | None = None,
         asked: bool = True,
+        turned: bool = False,
         steps: int = 0,
     ) -> None:
         self.parse, self.followed = parse, followed
-        self.place, self.asked = place, asked
+        self.place, self.asked, self.turned = place, asked, turned
         self.runner = runner_of(followed) if followed else ""
         self.seen: dict[tuple[str | None, ...], None] = {}
         self.bodies: list[ShellNode] = []

@@ -157,6 +157,18 @@ python - <<'EOF'@import app@assert app.ok@EOF
 cat <<EOF | python -@print(1)@EOF
 curl -sf http://localhost:8080/health
 curl -s localhost/api | jq -e '.ok == true'
+exists() { test -f "$1" || return 1; }; exists a && exists b
+exists() { test -f "$1" || return 1; }; exists a || exit 1; exists b
+set -e; exists() { test -f "$1" || return 1; }; exists a; exists b
+set -e; t() { pytest "$1" || return 1; }; t a; t b
+check() { if ! bash -n "$1"; then return 1; fi; }; check a || exit 1; check b
+fails=0; t() { if [ "$1" = "$2" ]; then echo ok; else ((fails++)); fi; }; t a b; t c d; exit $fails
+f() { rc=1; }; t() { if [ "$1" = "$2" ]; then echo ok; else f; fi; }; t a b; t c d; exit ${rc:-0}
+wait_for() { for i in 1 2 3; do [ -f $1 ] && return 0; sleep 1; done; return 1; }; wait_for a
+maybe() { [ -f "$1" ] && cp "$1" out/; }; maybe a; maybe b; ./check
+log() { if [ -n "$VERBOSE" ]; then echo "$1"; fi; }; log a; ./x && log b
+ensure() { [ -d "$1" ] || mkdir "$1"; }; ensure a; ensure b
+c() { grep -q "$1" x || echo bad; }; { c a; c b; } | grep -q bad && exit 1 || exit 0
 curl -s http://localhost:8080 | grep -q ok
 curl -fsS -o /dev/null http://localhost/health
 curl -so /dev/null --fail-with-body https://localhost/health
@@ -463,6 +475,14 @@ lit --ignore-fail tests
 vale --no-exit docs
 checkov -d . --soft-fail
 clang-format --dry-run src/a.c
+exists() { test -f "$1"; }; exists a; exists b
+exists() { test -f "$1" || { echo "no $1"; return 1; }; }; exists a; exists b
+exists() { if test -f "$1"; then return 0; else return 1; fi; }; exists a; exists b
+exists() { if [ ! -f "$1" ]; then echo "no $1"; return 1; fi; }; exists a; exists b
+no() { [ -e "$1" ] && return 1; return 0; }; no a; no b
+check() { if ! bash -n "$1"; then return 1; fi; }; check a; check b
+has() { grep -q "$1" x && echo "ok $1" || { echo "no $1"; return 1; }; }; has a; has b
+same() { [ "$1" = "$2" ] || return 1; }; same "$(./a)" 1; same "$(./b)" 2
 curl http://localhost/health
 curl -sS localhost:8080
 curl -s -o f -H 'Accept: x/y' --max-time 5 https://localhost/f
