@@ -107,8 +107,6 @@ class LoadedSettings(NamedTuple):
     """The values that a goal pins when it begins: each as JSON, by its key."""
     unknown: tuple[str, ...] = ()
     """Warnings about keys that are no settings: a check that is misspelt is none."""
-    mode_unread: bool = False
-    """Whether the Stop hook's mode is ``warn``, and an unreadable file may ask for more."""
 
     @property
     def ignored(self) -> tuple[str, ...]:

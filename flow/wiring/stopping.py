@@ -108,7 +108,6 @@ class Stopping:
 
         tools = StopTools(
             mode=settings.stop_hook_enforcement,
-            mode_unread=context.settings.mode_unread,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
             sight=self._sight,

@@ -301,9 +301,24 @@ def test_who_was_kept_working_goes_on_while_the_users_settings_are_broken(
     repo.write(".claude/settings.flow.json", '{"flow": {"goals": {"stopHookEnforcement": "warn"}}}')
     assert stop(repo, capfd, stop_hook_active=True)["decision"] == "block"
     assert scene.status(repo) != "failed", "only the user's own word lets it fail a goal"
-    assert stop(repo, capfd, session_id="s2")["decision"] == "approve", "warn is the default"
     settings(home, stopHookEnforcement="warn", jobs="many")
     assert stop(repo, capfd)["decision"] == "approve", "the user's word is known"
+
+
+@pytest.mark.parametrize("text", list(BROKEN.values()), ids=list(BROKEN))
+def test_the_users_word_that_cannot_be_read_is_taken_as_block_from_the_first_stop(
+    text: str, repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    """HAZARD I274: an agent that breaks the file before its first stop was let go."""
+    scene.create(scene.start(repo))
+    settings(home, stopHookEnforcement="block")
+    (home / ".claude/settings.flow.json").write_text(text)
+    answer = stop(repo, capfd)
+    assert answer["decision"] == "block"
+    assert "stopHookEnforcement counts as block until" in answer["systemMessage"]
+    (home / ".claude/settings.flow.json").unlink()
+    repo.write(".claude/settings.flow.json", text)
+    assert stop(repo, capfd)["decision"] == "approve", "a checkout's fault says nothing of the user"
 
 
 def test_what_is_wrong_with_the_settings_is_said(repo: GitRepo, home: Path, capfd: Capture) -> None:

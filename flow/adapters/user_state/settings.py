@@ -31,6 +31,7 @@ _SAME_FILE = (
     f"{OWN} is this checkout's {PROJECT}, so it counts as the checkout's: what only your own "
     "file may set is ignored"
 )
+_UNREAD_MODE = f"{STOP_HOOK} counts as block until {OWN} is right"
 _LIMIT = 1 << 20
 _ABSENT = object()
 
@@ -61,7 +62,7 @@ def load_lenient(
     """The settings as far as they can be read, and the faults of the rest, in words.
 
     With a fault, the keys that turn the Stop hook on have their stricter value, and the other files
-    count unchanged.
+    count unchanged. A mode of the hook that a faulty file of the user may say counts as ``block``.
     """
     read = _read_files(top, home)
     faults = [*read.faults, *(error.fault for error in read.errors)]
@@ -71,9 +72,14 @@ def load_lenient(
         return merge_layers(read.layers, faults, pinned=pinned), ()
     except ContractError as error:
         loaded = merge_layers(read.layers, lenient=True, pinned=pinned)
-        asked = loaded.settings.stop_hook_enforcement != "warn"
-        unread = not asked and not loaded.origins[STOP_HOOK].startswith(OWN)
-        return loaded._replace(mode_unread=unread), tuple(str(fault) for fault in error.faults)
+        told = tuple(str(fault) for fault in error.faults)
+        own = (OWN, os.path.join(home or os.sep, PROJECT))
+        faulty = any(str(fault.file).startswith(own) for fault in error.faults)
+        known = loaded.origins[STOP_HOOK].startswith(OWN)
+        if faulty and not known and loaded.settings.stop_hook_enforcement == "warn":
+            settings = loaded.settings._replace(stop_hook_enforcement="block")
+            loaded, told = loaded._replace(settings=settings), (*told, _UNREAD_MODE)
+        return loaded, told
 
 
 class _SettingsFiles(NamedTuple):

@@ -45,8 +45,6 @@ class Chosen(NamedTuple):
 def handle_stop(event: StopEvent, host: Host, tools: StopTools) -> StopAnswer:
     """Decide about one stop. Raises :class:`FlowError`; the entry turns that into an answer."""
     sight = tools.sight(event.session)
-    if tools.mode_unread and sight.notes.continued:
-        tools = tools._replace(mode="block")  # it was that at least when it continued
     chosen = _choose_goals(sight, event, tools)
     ready, waiting, notes = _waiting_goals(chosen.goals, sight.notes, event, tools)
     judged = _judge_goals(ready, event, host, tools, sight, notes)

@@ -132,8 +132,6 @@ class StopTools(NamedTuple):
     """Everything a stop touches outside of values."""
 
     mode: Mode
-    mode_unread: bool
-    """Whether ``mode`` is only ``warn`` because a settings file could not be read."""
     fail_after: int
     propose_only: bool
     """``onStuck: propose``."""

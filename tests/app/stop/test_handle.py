@@ -63,7 +63,6 @@ class Scene:
     def tools(self) -> StopTools:
         return StopTools(
             mode=self.mode,
-            mode_unread=False,
             fail_after=self.limit,
             propose_only=self.propose_only,
             sight=self.sight,
