@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.fs import clock
 from flow.adapters.setup.defaults_file import read_defaults
 from flow.core.amendment.trust_diff import difference
+from flow.core.drafting.defaults import as_goal
+from flow.core.goal.model import goal_from_document
 from flow.core.layout import DEFAULTS
 from flow.core.tool_calls.speaker import is_agent
-from flow.errors import PersonNeeded, in_file
+from flow.errors import ContractError, PersonNeeded, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -86,6 +89,11 @@ def _there(context: Context) -> GoalDefaults:
 
 
 def _show(context: Context, out: Output, defaults: GoalDefaults) -> None:
+    """Show the file for a question; raises :class:`ContractError` where bash cannot read it."""
+    goal = goal_from_document(as_goal(defaults.to_document()))
+    faults = syntax_faults(goal, DEFAULTS, context.environ, context.top, defaults.places)
+    if faults:  # create would refuse every goal with it
+        raise ContractError(faults)
     before = context.trust_ledger.recorded_contract(DEFAULTS)
     head = "differs from what you trusted last:" if before else "adds to every new goal:"
     out.say(f"{DEFAULTS} {head}", *difference(before, defaults.to_document()))

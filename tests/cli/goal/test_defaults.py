@@ -294,9 +294,12 @@ def test_a_broken_file_is_named_with_its_faults(work: GitRepo, words: tuple[str,
         assert not (work.path / ".flow/goals").exists()
 
 
-def test_a_command_that_bash_refuses_is_named_where_it_stands(work: GitRepo) -> None:
+@pytest.mark.parametrize("words", [(*GOAL, *OWN), ("trust", "record", "--defaults", "--yes")])
+def test_a_command_that_bash_refuses_is_named_where_it_stands(
+    work: GitRepo, words: tuple[str, ...]
+) -> None:
     work.write(DEFAULTS, "criteria: [{id: X1, text: t, verification_command: if then}]\n")
-    done = flow(work, *GOAL, *OWN, "--json")
+    done = flow(work, *words, "--json")
     error = done.json["error"]
     assert (done.status, error["file"]) == (2, DEFAULTS)
     assert error["key"] == "criteria[0].verification_command"
