@@ -22,6 +22,7 @@ from flow.core.attribution.reading import (
     CommandReading,
 )
 from flow.core.attribution.rules import applies, read_rules
+from flow.core.evidence.model import OTHER_CODE
 from flow.core.text.display import visible
 from flow.errors import ContractError, FlowError
 from flow.startup.contexts import suppress
@@ -201,6 +202,24 @@ class Attributor:
 
         return skipped_tests(reading, lines_of(trace.output), trace.written, whole=trace.whole)
 
+    def elsewhere(self, check: Check) -> str:
+        """The limitation of a pass whose tests may import another checkout's code; else empty."""
+        reading = self.reading(check.command)
+        python = {"pytest", "unittest"}.intersection(reading.runners) or _builds(reading)
+        if not python or "PYTHONPATH" in check.command:
+            return ""
+        named = [words[0] for words in reading.commands if "/" in words[0]]
+        paths = [os.path.join(self._top, check.cwd, name) for name in named]
+        place = _programs().installed_elsewhere(self._top, paths, self._path)
+        flat = os.path.isfile(os.path.join(place, "pyproject.toml"))
+        first = "-m" in check.command.split() or os.path.isfile(f"{self._top}/conftest.py")
+        if not place or (flat and first):  # the current folder comes before what is installed
+            return ""
+        return (
+            f"{OTHER_CODE}Python imports this project from another checkout, {visible(place)}, so "
+            "its tests may have run that (pip install -e . here, or PYTHONPATH)"
+        )
+
     def _reporting(self, check: Check, trace: RunTrace) -> CommandReading | None:
         """The command, if it may have reported the tests that it ran; else None."""
         if not trace.output and not trace.written:
@@ -210,7 +229,6 @@ class Attributor:
 
     def shows_nothing(self, check: Check, result: CheckResult, trace: RunTrace) -> str:
         """Why a run on the base commit that failed shows no test that failed; empty: it does."""
-        from flow.adapters.attribution.programs import missing
         from flow.core.attribution.absent import shows_nothing
         from flow.core.attribution.attribute import lines_of
 
@@ -220,7 +238,7 @@ class Attributor:
         if why or any(summary.ran for _, summary in reports):
             return why
         folder = os.path.join(self._top, check.cwd)
-        absent = missing(reading.piped, folder, self._path)
+        absent = _programs().missing(reading.piped, folder, self._path)
         return f"a command was not found: {absent}" if absent else ""
 
     def _no_work(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
@@ -336,8 +354,9 @@ def attributed(
                         reason=attribution.reason,
                         attribution=attribution.to_document(),
                     )
-                elif limitation := attributor.skipped(check, trace):
-                    limitations = (*result.limitations, limitation)
+                else:
+                    more = (attributor.skipped(check, trace), attributor.elsewhere(check))
+                    limitations = (*result.limitations, *filter(None, more))
                     result = result._replace(limitations=limitations)
             elif on_base:
                 why = attributor.shows_nothing(check, result, trace)
@@ -349,6 +368,13 @@ def attributed(
         run_checks(checks, jobs=jobs, events=events._replace(started=begin, ended=end))
 
     return run
+
+
+def _programs() -> Any:
+    """The module, which a command that needs nothing of it does not load."""
+    from flow.adapters.attribution import programs
+
+    return programs
 
 
 def _builds(reading: CommandReading) -> bool:

@@ -1,16 +1,17 @@
-"""The programs that a goal's commands start with, and a check that they are installed."""
+"""The programs that a goal's commands start with: whether they are installed, and for what."""
 
 from __future__ import annotations
 
 import os
 import re
 
+from flow.adapters.fs.state_folder import read_small
 from flow.adapters.process.environment import find_program
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from flow.core.goal.model import Goal
 
@@ -64,3 +65,64 @@ def missing(programs: Iterable[str], folder: str, path: str | None) -> str:
         if not here:
             return word
     return ""
+
+
+_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py", "pytest.ini")
+_NAME = re.compile(rb"\bname\s*=\s*[\"']?([\w.-]+)")
+_PLACES = re.compile(rb"(?m)^(/[^\n]+?)\r?$|'(/[^'\n]+)'")
+"""The folders in a ``.pth`` file, and in the finder that setuptools writes in its place."""
+_LARGEST = 1 << 16
+
+
+def installed_elsewhere(top: str, programs: Iterable[str], path: str | None) -> str:
+    """Place in another checkout of the project of ``top`` from which Python imports it, if any.
+
+    ``pip install -e`` there, and one environment for two working trees: tests of this one then pass
+    by the code of the other. ``programs`` are the paths that the command names, ``path`` is its
+    ``PATH``. A project that puts its own folders first (pytest's ``pythonpath``) is left out.
+    """
+    python = find_program("python", path) or find_program("python3", path)
+    for program in filter(None, (*programs, python)):
+        prefix = os.path.dirname(os.path.dirname(os.path.normpath(program)))
+        for place in _linked_places(os.path.join(prefix, "lib")):
+            if not f"{place}/".startswith(f"{top}/") and _is_project_of(top, place):
+                return place
+    return ""
+
+
+def _linked_places(libraries: str) -> Iterator[str]:
+    """The folders that the files of editable installations below ``lib`` name."""
+    versions = [name for name in _names(libraries) if name.startswith("python3")]
+    for folder in (f"{libraries}/{name}/site-packages" for name in versions):
+        for name in _names(folder):
+            if name.endswith(".pth") or name.startswith("__editable__"):
+                for line, mapped in _PLACES.findall(_content(folder, name)):
+                    yield os.path.realpath(os.fsdecode(line or mapped))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _content(folder: str, name: str) -> bytes:
+    return read_small(f"{folder}/{name}", _LARGEST) or b""
+
+
+def _is_project_of(top: str, place: str) -> bool:
+    """Whether ``place`` lies in a checkout of a project that ``top`` has at the same path."""
+    outer = place
+    while outer != "/" and not os.path.lexists(f"{outer}/.git"):
+        outer = os.path.dirname(outer)
+    own = os.path.normpath(f"{top}/{os.path.relpath(place, outer)}")
+    while outer != "/" and len(own) >= len(top) and os.path.isdir(own):
+        there, here = (
+            b"\n".join(_content(folder, name) for name in _PROJECT_FILES) for folder in (place, own)
+        )
+        names = [match and match[1] for match in map(_NAME.search, (there, here))]
+        if names[0] is not None:
+            return names[0] == names[1] and b"pythonpath" not in here
+        place, own = os.path.dirname(place), os.path.dirname(own)
+    return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.decision.decide import JudgedCriterion, Measured, NoOpinion, Opinion
 from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
-from flow.core.evidence.model import FEWER, FLAKY, ONLY_OPINION
+from flow.core.evidence.model import FEWER, FLAKY, ONLY_OPINION, OTHER_CODE
 from flow.core.goal.model import BY_JUDGE
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
@@ -131,12 +131,12 @@ def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:
 
 
 def contradictions(results: Sequence[CriterionResult]) -> tuple[str, ...]:
-    """A result that the same command contradicted before, or with more tests, is a warning."""
+    """A result that was contradicted before, or of fewer tests, or of other code, is a warning."""
     return tuple(
         f"{row.criterion_id}: {text}"
         for row in results
         for text in row.limitations
-        if text.startswith((FLAKY, FEWER))
+        if text.startswith((FLAKY, FEWER, OTHER_CODE))
     )
 
 

@@ -27,6 +27,9 @@ FLAKY = "flaky: "
 FEWER = "fewer tests: "
 """Start of a limitation about tests that ran before and did not now."""
 
+OTHER_CODE = "other code: "
+"""Start of a limitation about tests that may have run the code of another checkout."""
+
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
 ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."

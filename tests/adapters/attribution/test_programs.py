@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+from pathlib import Path
 
-from flow.adapters.attribution.programs import missing
+import pytest
+
+from flow.adapters.attribution.programs import installed_elsewhere, missing
 
 
 def test_no_word_of_the_shell_itself_is_called_missing() -> None:
@@ -22,3 +26,68 @@ def test_no_word_of_the_shell_itself_is_called_missing() -> None:
 def test_a_program_of_no_folder_of_the_path_is_missing() -> None:
     assert missing(["cd", "ls"], "/", "/nonexistent") == "ls"
     assert missing(["cd", "./ls"], "/", "/bin:/usr/bin") == "./ls"
+
+
+PROJECT = '[project]\nname = "{}"\n'
+
+
+def checkout(top: Path, name: str = "demo", where: str = "") -> str:
+    (top / where / "src/demo").mkdir(parents=True)
+    (top / ".git").write_text("gitdir: elsewhere\n")
+    (top / where / "pyproject.toml").write_text(PROJECT.format(name))
+    return str(top.resolve())
+
+
+def environment(folder: Path, file: str, text: str) -> str:
+    """A Python whose ``site-packages`` has one such file; its ``PATH``."""
+    packages = folder / "lib/python3.12/site-packages"
+    packages.mkdir(parents=True)
+    (packages / file).write_text(text)
+    (folder / "bin").mkdir()
+    (folder / "bin/python").symlink_to(sys.executable)
+    return f"{folder}/bin:/usr/bin"
+
+
+FINDER = "MAPPING: dict[str, str] = {{'demo': '{}/src/demo'}}\nNAMESPACES = {{}}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("__editable__.demo-1.pth", "{}/src\n"),
+        ("demo.pth", "import sys\n{}\n"),
+        ("__editable___demo_1_finder.py", FINDER),
+    ],
+)
+def test_a_project_that_is_installed_from_another_checkout(
+    tmp_path: Path, file: str, text: str
+) -> None:
+    """Tests of one working tree passed by the code of another (HAZARD I304)."""
+    top, other = checkout(tmp_path / "here"), checkout(tmp_path / "other")
+    path = environment(tmp_path / "env", file, text.format(other))
+    assert installed_elsewhere(top, (), path).startswith(other)
+    assert installed_elsewhere(top, (f"{top}/../env/bin/pytest",), "/usr/bin").startswith(other)
+    assert installed_elsewhere(other, (), path) == ""
+
+
+def test_a_package_of_a_repository_with_many(tmp_path: Path) -> None:
+    top, other = (checkout(tmp_path / name, where="packages/demo") for name in ("here", "other"))
+    path = environment(tmp_path / "env", "demo.pth", f"{other}/packages/demo/src\n")
+    assert installed_elsewhere(top, (), path) == f"{other}/packages/demo/src"
+
+
+@pytest.mark.parametrize("how", ["another project", "no checkout", "pythonpath", "gone", "link"])
+def test_what_is_installed_otherwise_is_no_alarm(tmp_path: Path, how: str) -> None:
+    top = checkout(tmp_path / "here")
+    other = checkout(tmp_path / "other", "else" if how == "another project" else "demo")
+    if how == "no checkout":
+        (tmp_path / "other/.git").unlink()
+    if how == "pythonpath":
+        settings = PROJECT.format("demo") + '[tool.pytest]\npythonpath = ["src"]\n'
+        (tmp_path / "here/pyproject.toml").write_text(settings)
+    if how == "link":
+        (tmp_path / "link").symlink_to(top)
+        other = str(tmp_path / "link")
+    place = f"{other}/none" if how == "gone" else f"{other}/src"
+    path = environment(tmp_path / "env", "demo.pth", f"{place}\n")
+    assert installed_elsewhere(top, (), path) == ""

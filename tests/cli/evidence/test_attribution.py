@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -165,6 +166,30 @@ def test_an_answer_that_is_only_printed_never_achieves(work: GitRepo) -> None:
     (row,) = done.json["criterion_results"]
     assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", 0)
     assert "it printed False and ended with 0" in row["reason"]
+
+
+def test_tests_that_import_another_checkout_are_told(
+    work: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``pip install -e`` in one working tree, the work in another one (HAZARD I304)."""
+    environment = tmp_path / "env"
+    (environment / "lib/python3.12/site-packages").mkdir(parents=True)
+    (environment / "bin").mkdir()
+    (environment / "bin/python").symlink_to(PY)
+    monkeypatch.setenv("PATH", f"{environment}/bin:{os.environ['PATH']}")
+    work.write("src/setup.py", 'setup(name="greet")\n')
+    create(work, criterion="AC1: x :: python -B -m unittest src/passes.py")
+    other = tmp_path / "other"
+    subprocess.run(["git", "clone", "-q", str(work.path), str(other)], check=True)
+    (other / "src/setup.py").write_text('setup(name="greet")\n')
+    linked = environment / "lib/python3.12/site-packages/greet.pth"
+    linked.write_text(f"{other}/src\n")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+
+    (told,) = [text for text in done.json["warnings"] if "other code" in text]
+    assert told.startswith("AC1: other code: Python imports this project from another checkout, ")
+    (criterion,) = done.json["proposed_transition"]["confirm"]["criteria"]
+    assert [text for text in criterion["limitations"] if str(other) in text]
 
 
 def test_the_same_work_honestly_checked_achieves(work: GitRepo) -> None:
