@@ -89,6 +89,8 @@ def test_every_file_that_the_core_and_create_name_is_there_and_no_other() -> Non
     hint = re.search(r'argument-hint: "\[SENTENCE \| (\S+)', read(CORE))
     assert hint
     assert set(hint.group(1).split("|")) <= words, "a word of the hint leads nowhere"
+    told = read("docs/start/install.md").partition("### The command")[2].partition("\n###")[0]
+    assert set(hint.group(1).split("|")) <= set(re.findall(r"`(\w+)`", told)), "a page lacks it"
 
 
 def test_no_file_for_one_word_is_a_command_by_accident() -> None:
