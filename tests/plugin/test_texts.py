@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.core.decision.verdict import Act
+from flow.core.tool_calls import rules
 from flow.startup.typing import get_args
 from tests.support import ROOT, scene
 from tests.support import stops as hooks
@@ -91,6 +92,16 @@ def test_every_file_that_the_core_and_create_name_is_there_and_no_other() -> Non
     assert set(hint.group(1).split("|")) <= words, "a word of the hint leads nowhere"
     told = read("docs/start/install.md").partition("### The command")[2].partition("\n###")[0]
     assert set(hint.group(1).split("|")) <= set(re.findall(r"`(\w+)`", told)), "a page lacks it"
+
+
+def test_each_command_that_a_person_is_asked_about_is_on_the_page() -> None:
+    told = read("docs/start/install.md").partition("### What you are asked about")[2]
+    words = set(
+        re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`]+)`", told.partition("\nIf ")[0])))
+    )
+    asked = {word for pair, kind in rules._VERBS.items() if kind for word in pair}
+    asked |= {"inbox", *rules._OPTIONS}
+    assert asked - {"sign", "--engine", "--confirm"} <= words  # not built, and never an agent's
 
 
 def test_no_file_for_one_word_is_a_command_by_accident() -> None:
