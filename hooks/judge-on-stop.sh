@@ -8,7 +8,7 @@
 
 self=${BASH_SOURCE[0]}; [[ $self == /* ]] || self=$PWD/$self
 while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${self%/*}/$link; self=$link; done
-. "${self%/*}/_event.bash"
+locale=${LC_ALL-} LC_ALL=C
 
 # answer [MESSAGE]: let the agent stop. MESSAGE is JSON text already.
 answer() {
@@ -17,7 +17,7 @@ answer() {
     exit 0
 }
 
-folder=$top_level'"cwd"[[:space:]]*:[[:space:]]*"([^"\]*)"'
+folder='"cwd"[[:space:]]*:[[:space:]]*"([^"\]*)"'
 
 # speaks FILE: whether it is there and could turn auto mode on. One that cannot be read could; an escape
 # could stand for a letter.
@@ -43,15 +43,16 @@ speaks_above() {
 trap answer EXIT # a shell that can start no process ends at once
 trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer # a judge's own session
+most=65536
 {
-    read_event "$folder" 65536
+    . "${self%/*}/_event.bash"
     [[ -z $cwd ]] || cd -P "$cwd"
 } 2>/dev/null
 named=${cwd:-$PWD}
 [[ ${HOME-} == /* ]] && speaks "$HOME/.claude/settings.flow.json" ||
     speaks_above "$named" || { [[ $PWD != "$named" ]] && speaks_above "$PWD"; } || answer
 
-. "$root/bin/_start.bash"
+. "${self%/*}/_interpreter.bash"
 out=$(flow_start hook judge -- "$head")
 status=$?
 [[ $status != 130 ]] || answer

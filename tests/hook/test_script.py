@@ -618,6 +618,24 @@ ASKS = os.path.join(HOOKS, "scripts", "flow-ask-person.sh")
 SCORES = os.path.join(HOOKS, "judge-on-stop.sh")
 
 
+MOST_TAKEN = {SCRIPT: 3_300, ASKS: 3_100, SCORES: 2_300}
+"""Bytes of its own code that bash takes apart, which is most of what it does, before an answer."""
+
+
+@pytest.mark.parametrize("script", MOST_TAKEN, ids=os.path.basename)
+def test_a_hook_with_nothing_to_say_takes_little_of_itself_apart(
+    script: str, tmp_path: Path, home: Path
+) -> None:
+    call = {"tool_name": "Bash", "tool_input": {"command": "ls -l src"}}
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], **NOTHING}
+    done = subprocess.run(
+        ["bash", "-pv", script], env=env, input=json.dumps(event(tmp_path, **call)), text=True,
+        cwd=tmp_path, capture_output=True, check=True,
+    )  # fmt: skip
+    assert done.stdout in ("", "{}\n") or "no goals here" in done.stdout
+    assert len(done.stderr) <= MOST_TAKEN[script]
+
+
 @pytest.fixture(params=[SCRIPT, ASKS, SCORES], ids=os.path.basename)
 def starting(request: pytest.FixtureRequest, goals: GitRepo, home: Path) -> tuple[str, str]:
     """A script of a hook, and an event for which it starts the interpreter."""
