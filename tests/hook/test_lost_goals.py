@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.user_state.checkouts import CheckoutNotes
+from flow.errors import StorageError
 from tests.support import GitRepo, scene
 from tests.support.effort import sizes
 from tests.support.stops import event, run_script, scripted, settings, stop, stopped
@@ -424,6 +425,29 @@ def test_a_hook_that_was_killed_is_said_by_the_next(
     assert answer["decision"] == "block"
     assert "at the previous stop" in answer["systemMessage"]
     assert "at the previous stop" not in stop(work, capfd)["systemMessage"]
+
+
+def test_a_stop_that_is_judged_is_marked_beside_notes_that_stay(
+    work: GitRepo, home: Path, capfd: Capture
+) -> None:
+    stopped(work)
+    [path] = (home / "flow-state/checkouts").rglob("session-*.json")
+    notes = CheckoutNotes(str(home / "flow-state"), str(work.path), None)
+    kept = notes.session("s1")
+    assert kept is not None
+    assert kept.judging is False
+    os.utime(path, (1, 1))
+    before = path.stat()
+    notes.keep_session("s1", kept._replace(judging=True))  # and killed
+    assert notes.session("s1") == kept._replace(judging=True)
+    assert path.stat().st_ino == before.st_ino
+    assert path.stat().st_mtime > 1  # not the oldest
+    assert "at the previous stop" in stop(work, capfd)["systemMessage"]
+    assert notes.session("s1") == kept
+    assert [*path.parent.glob("session-*")] == [path]
+    path.with_name(f"{path.name}.judging").mkdir()  # in the mark's way: a fault, and no crash
+    with pytest.raises(StorageError):
+        notes.keep_session("s1", kept._replace(judging=True))
 
 
 def test_a_hook_that_is_switched_off_says_so_once(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from flow.adapters.fs import stamps
+from flow.adapters.fs import files, stamps
 from flow.adapters.ledger import reader, transaction
 from flow.adapters.verification import variables as verification_variables
 from flow.adapters.worktree import change_set
@@ -250,6 +250,33 @@ def test_only_a_stop_that_changed_something_waits_for_the_disk(
     hooks.stop(repo, capfd)
     assert synced == []
     assert verdict.read_bytes() != before
+
+
+def test_an_unchanged_stop_replaces_what_is_new_and_reads_its_last_verdict_once(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """To replace a file makes the disk write the new one at once, which can take long."""
+    replaced: list[str] = []
+    rename, read_optional, reads = os.rename, files.read_optional, list[str]()
+
+    def noted(source: Any, target: Any, **more: Any) -> None:
+        replaced.append(os.path.basename(target))
+        rename(source, target, **more)
+
+    def read(root: str, rel: str, **more: Any) -> bytes | None:
+        reads.append(os.path.basename(rel))
+        return read_optional(root, rel, **more)
+
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    for _ in range(2):
+        hooks.stop(repo, capfd)
+    monkeypatch.setattr(os, "rename", noted)
+    monkeypatch.setattr(os, "replace", noted)
+    monkeypatch.setattr(files, "read_optional", read)
+    hooks.stop(repo, capfd)
+    assert replaced == ["last-verdict.json", f"{scene.run_dir(repo).name}.json"]
+    assert reads.count("last-verdict.json") == 1
 
 
 def test_an_unchanged_stop_looks_back_over_its_events_once(

@@ -17,6 +17,7 @@ from flow.adapters.fs.state_folder import (
     ensure_below,
     key_of,
     state_dir,
+    storage_error,
     write_json,
     write_own,
 )
@@ -43,6 +44,8 @@ MOST_CLOSED = 50
 MOST_SESSIONS = 32
 """Most sessions of a checkout that are remembered; the oldest are dropped first."""
 _SESSION_PREFIX = "session-"
+_JUDGING = ".judging"
+_MARK = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_POINTERS = 256
 
 
@@ -106,17 +109,33 @@ class CheckoutNotes:
 
     def session(self, session: str) -> SessionNotes | None:
         """The hook's notes about a session; None if it never stopped here."""
-        document = self._object(_session_file(session))
+        name = _session_file(session)
+        document = self._object(name)
+        if document and os.path.lexists(self._path(name) + _JUDGING):
+            document["judging"] = True
         return _notes(document) if document else None
 
     def keep_session(self, session: str, notes: SessionNotes) -> None:
-        """Replace the notes about a session."""
+        """Replace the notes about a session, where they are others.
+
+        That one of its stops is being judged is an empty file beside them. Most stops change that
+        alone, and to replace a file takes ten times as long, much longer on a busy disk.
+        """
         name = _session_file(session)
-        path = os.path.join(self._folder, self._rel)
-        new = not os.path.lexists(os.path.join(path, name))
-        self._replace(name, notes._asdict())
-        if new:
-            drop_oldest(path, MOST_SESSIONS, (_SESSION_PREFIX,))
+        path, kept = self._path(name), notes._replace(judging=False)
+        document = self._object(name)
+        if not document or _notes(document) != kept:
+            self._replace(name, kept._asdict())
+        try:
+            os.utime(path)  # not the oldest
+            if notes.judging:
+                os.close(os.open(path + _JUDGING, _MARK, 0o600))
+            elif os.path.lexists(path + _JUDGING):
+                os.unlink(path + _JUDGING)
+        except OSError as error:
+            raise storage_error("remember a stop", path, error) from error
+        if not document:
+            drop_oldest(os.path.dirname(path), MOST_SESSIONS, (_SESSION_PREFIX,))
         if notes.continued:
             self._point(session)
 
@@ -157,6 +176,9 @@ class CheckoutNotes:
             document["closed"] = {row.goal_id: row._asdict() for row in closed}
         self._replace(GOALS, document)
 
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, self._rel, name)
+
     def _replace(self, name: str, document: Mapping[str, Any]) -> None:
         write_json(self._folder, f"{self._rel}/{name}", document, "remember a goal")
 
@@ -167,7 +189,7 @@ class CheckoutNotes:
         """
         if not check_state_dir(self._folder):
             return {}
-        data = read_regular(os.path.join(self._folder, self._rel, name), limit=LIMIT)
+        data = read_regular(self._path(name), limit=LIMIT)
         return lenient_json.mapping(data) or {}
 
 

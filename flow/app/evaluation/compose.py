@@ -46,13 +46,14 @@ def verdict(
         trust_first=trust_first,
         first=_earlier_goals(evaluation)[0] or _anew(evaluation),
     )
-    proof, proof_warnings = _proof_document(evaluation, records, disk)
+    previous = records.previous_verdict(facts.run_id, facts.goal_so_far) or {}
+    proof, proof_warnings = _proof_document(evaluation, previous, disk)
     return Verdict(
         goal_id=goal.id,
         run_id=facts.run_id,
         verdict=decision.verdict,
         confidence=decision.confidence,
-        delta=_verdict_delta(facts, evaluation.measured, records),
+        delta=_verdict_delta(facts, evaluation.measured, previous, records),
         reason=reason,
         next_step_hint=hint,
         blocker_type=decision.blocker_type,
@@ -166,15 +167,15 @@ def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
 
 
 def _proof_document(
-    evaluation: EvaluationFacts, records: Records, disk: ProofDisk | None
+    evaluation: EvaluationFacts, previous: Mapping[str, Any], disk: ProofDisk | None
 ) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
     """The verdict's part about the files that the commands rest on, and its warnings."""
     facts = evaluation.facts
     if evaluation.proof is None or disk is None:
         return None, ()
     goal = facts.loaded.goal
-    previous = (records.previous_verdict(facts.run_id, facts.goal_so_far) or {}).get("proof")
-    told = previous if isinstance(previous, dict) else None
+    told = previous.get("proof")
+    told = told if isinstance(told, dict) else None
     protected = facts.protected_changes.paths if facts.protected_changes is not None else ()
     return proofs.verdict_proof(evaluation.proof, goal, facts.baseline, told, disk, aside=protected)
 
@@ -226,12 +227,13 @@ def _why_no_proposal(request: Request) -> str:
     return f"the range from {display.visible(request.base or '')} does not contain the pinned base"
 
 
-def _verdict_delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
+def _verdict_delta(
+    facts: Facts, measured: tuple[Measured, ...], previous: Mapping[str, Any], records: Records
+) -> Delta:
     """Progress since the previous verdict, or since the goal's statuses where that is unusable."""
     goal = facts.loaded.goal
-    previous = records.previous_verdict(facts.run_id, facts.goal_so_far)
     before = {c.id for c in goal.criteria if c.status == "pass"}
-    rows = previous.get("criterion_results") if previous is not None else None
+    rows = previous.get("criterion_results")
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         before = {str(row.get("criterion_id")) for row in rows if row.get("status") == "pass"}
         before &= {c.id for c in goal.criteria}

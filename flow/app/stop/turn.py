@@ -138,7 +138,8 @@ def judge_stop(
         warnings.append(f"the verdict stands, but could not be recorded: {error}")
     answer = _goal_answer(turn, host, tools, warnings)
     _remember(turn, event, tools, sight)
-    tools.record.keep_loop(verdict.run_id, step.loop)
+    if step.loop != before:
+        tools.record.keep_loop(verdict.run_id, step.loop)
     note = _stop_event(turn, passing, event) | _turn_fields(turn)
     if event.message is not None:
         note["last_message"] = tools.record.redacted(event.message)
