@@ -38,8 +38,9 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "use a shorter name",
 }
 
-_held: dict[tuple[int, int, str, str], int] = {}
-"""(process, thread, root, folder) → its descriptor, for held folders."""
+_held: dict[tuple[int, str, str], int] = {}
+"""(thread, root, folder) → its descriptor, for held folders; a forked process holds none."""
+os.register_at_fork(after_in_child=_held.clear)
 
 
 @lru_cache(maxsize=1024)
@@ -71,10 +72,10 @@ def folders_kept_open(root: str, *rels: str, make: bool = True) -> Iterator[None
     is put in the place of a held one meanwhile is ignored: all writes of the block stay together,
     in the folder that was there before.
     """
-    keys: list[tuple[int, int, str, str]] = []
+    keys: list[tuple[int, str, str]] = []
     try:
         for rel in rels:
-            key = (os.getpid(), get_ident(), root, rel)
+            key = (get_ident(), root, rel)
             if key not in _held:
                 folder = _to_hold(root, rel, make)
                 if folder is not None:
@@ -83,7 +84,8 @@ def folders_kept_open(root: str, *rels: str, make: bool = True) -> Iterator[None
         yield
     finally:
         for key in keys:
-            os.close(_held.pop(key))
+            if key in _held:
+                os.close(_held.pop(key))
 
 
 def _to_hold(root: str, rel: str, make: bool) -> int | None:
@@ -100,7 +102,7 @@ def _held_folder(root: str, rel: str) -> int | None:
     """The descriptor of the folder of ``rel``, if this thread holds it."""
     if not _held:
         return None
-    return _held.get((os.getpid(), get_ident(), root, rel.rpartition("/")[0]))
+    return _held.get((get_ident(), root, rel.rpartition("/")[0]))
 
 
 def _nearest(root: str, parts: Sequence[str]) -> tuple[int, int]:
@@ -109,9 +111,9 @@ def _nearest(root: str, parts: Sequence[str]) -> tuple[int, int]:
     The root's descriptor, with 0, if it holds none.
     """
     if _held:
-        here = (os.getpid(), get_ident(), root)
+        thread = get_ident()
         for depth in range(len(parts), 0, -1):
-            folder = _held.get((*here, "/".join(parts[:depth])))
+            folder = _held.get((thread, root, "/".join(parts[:depth])))
             if folder is not None:
                 return os.dup(folder), depth
     return os.open(root, _DIR_FLAGS), 0

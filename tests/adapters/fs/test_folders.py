@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 
 import pytest
@@ -106,6 +107,25 @@ def test_only_the_thread_that_holds_it_goes_there(root):
             os._exit(files.read_optional(root, f"{FOLDER}/one") is not None)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert seen == [None, b"1"]
+
+
+def test_whose_process_it_is_is_not_asked_at_each_access(root, monkeypatch):
+    """A fork forgets the held folders; the system is asked for nothing but the file."""
+    files.publish_new(root, f"{FOLDER}/one", b"1")
+    monkeypatch.setattr(os, "getpid", lambda: pytest.fail("asked"))
+    with folders_kept_open(root, FOLDER):
+        assert files.read_optional(root, f"{FOLDER}/one") == b"1"
+
+
+def test_a_forked_process_may_leave_the_block(root):
+    child = -1
+    try:
+        with folders_kept_open(root, FOLDER):
+            child = os.fork()
+    finally:
+        if child == 0:
+            os._exit(sys.exc_info()[0] is not None)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def descriptors():
