@@ -301,10 +301,10 @@ class Records(Protocol):
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
         """One sidecar; None if it is absent or unusable. Raises :class:`StorageError`."""
 
-    def counted(self, evidence_ref: str, mentioning: Sequence[str] = ("",)) -> Evidence | None:
+    def counted(self, evidence_ref: str, *mentioning: str) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is unaltered, else None.
 
-        Also None if its text has none of ``mentioning``. Freshness is for the caller to check.
+        Also None if its text contains none of ``mentioning``. Freshness is for the caller to check.
         """
 
     def together(self, run_id: str) -> AbstractContextManager[None]:

@@ -157,11 +157,14 @@ class World:
         assert run_id == self.document["scope"]["run_id"]
         return self.amended_at.get(turns_evaluated, frozenset())
 
-    def counted(self, reference: str, mentioning: Sequence[str] = ("",)) -> Evidence | None:
+    def counted(self, reference: str, *mentioning: str) -> Evidence | None:
         assert isinstance(reference, str)
         evidence = None if reference in self.altered else self.evidence.get(reference)
-        told = evidence and any(text in str(evidence.document) for text in mentioning)
-        return evidence if told else None
+        if mentioning and not any(
+            text in str(evidence and evidence.document) for text in mentioning
+        ):
+            return None
+        return evidence
 
     def together(self, run_id: str) -> AbstractContextManager[None]:
         self._known(self.document["metadata"]["id"], run_id)

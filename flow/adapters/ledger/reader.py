@@ -175,7 +175,7 @@ class FileRecords:
         with folders_kept_open(self._root, folder, make=False), self._record.heads_read_once():
             yield
 
-    def counted(self, evidence_ref: str, mentioning: Sequence[str] = ("",)) -> Evidence | None:
+    def counted(self, evidence_ref: str, *mentioning: str) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
 
         Anyone can write a sidecar's author, and an entry of the run's chain. Only an entry that the
@@ -191,7 +191,7 @@ class FileRecords:
     def _counted(self, run_id: str, evidence_id: str, mentioning: Sequence[str]) -> Evidence | None:
         try:
             data = self._sidecar_bytes(ids.run_id(run_id), evidence_id)
-            if not any(text.encode("utf-8") in data for text in mentioning):
+            if mentioning and not any(text.encode("utf-8") in data for text in mentioning):
                 return None
             evidence, digest = self._parsed_sidecar(run_id, evidence_id, data)
             was_dropped = not self._has_output(run_id, evidence_id, evidence)

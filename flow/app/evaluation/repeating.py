@@ -155,7 +155,7 @@ def _find(
         sought = tuple(filter(None, (tree, _TESTS if most is None else None)))
         if not sought:
             break
-        evidence = records.counted(path, mentioning=sought)
+        evidence = records.counted(path, *sought)
         if evidence is not None:
             earlier = earlier or _earlier_result(evidence, criterion, facts)
             most = most or _most_tests(evidence, criterion)

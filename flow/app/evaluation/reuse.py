@@ -63,7 +63,7 @@ def newest_counted(
     for path in newest_paths(facts, criterion, records):
         if tree is None or path == until:
             return
-        evidence = records.counted(path, mentioning=(tree,))
+        evidence = records.counted(path, tree)
         if evidence is not None:
             yield evidence
 

@@ -261,6 +261,7 @@ def test_one_that_does_not_mention_what_is_asked_for_is_left_alone(
     if not counts:
         monkeypatch.setattr(files, "digest", lambda *_, **__: pytest.fail("its output was read"))
     assert (reader.counted(path, mentioned) is not None) is counts
+    assert (reader.counted(path, "not in it", mentioned) is not None) is counts
 
 
 def test_an_output_altered_together_with_its_sidecar_does_not_count(root, reader):
