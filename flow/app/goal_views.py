@@ -108,13 +108,31 @@ def choose(port: ViewPort, named: str | None = None, states: Collection[str] = (
             meant = overview.choose_goal(goals, port.branch())
     except FlowError as error:
         several = isinstance(error, StateError)
-        for fault in broken or (() if several else gone_goals(port)):
+        for fault in broken or (() if several else _hidden_goals(port, goals)):
             raise fault from None  # it may be the one: never taken for absent
         raise
     if meant.status not in UNDER_WAY.union(states):  # likewise: nothing that is here is open
-        for fault in broken or gone_goals(port):
+        for fault in broken or _hidden_goals(port, goals):
             raise fault
     return meant.id
+
+
+def _hidden_goals(port: ViewPort, goals: Sequence[GoalSummary]) -> Iterator[FlowError]:
+    """The goals that Flow left open on this branch, and that their files no longer show here."""
+    yield from gone_goals(port)
+    losses = lost_goals.lost_goals(
+        [*port.remembered.left_open().values()],
+        {goal.id: goal for goal in goals},
+        unreadable={},
+        closed=frozenset(goal.id for goal in goals),
+        branch=port.branch(),
+        judged=(),
+    )
+    for loss in losses:
+        if loss.kind == "branch_by_hand":
+            why = f"goal {loss.goal_id} is open here, and {lost_goals.describe_loss(loss)}"
+            file = in_file(layout.goal_file(loss.goal_id))
+            yield file.not_found(why, lost_goals.persons_remedy(loss))
 
 
 def gone_goals(port: ViewPort) -> list[FlowError]:

@@ -214,6 +214,17 @@ def test_no_command_says_that_there_is_no_goal_where_its_file_is_gone(repo: GitR
     assert gone in flow(repo, "verdict", "show").stderr, "nothing that is here is open"
 
 
+def test_nor_where_a_hand_moved_it_to_another_branch(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    moved = scene.goal_file(repo).replace("branch: main", "branch: other")
+    repo.write(".flow/goals/greet.goal.yaml", moved)
+    for words in ("status", "evaluate", "pause"):
+        done = flow(repo, "goal", words)
+        told = "greet is open here, and its branch was set to other by hand (put scope.branch back"
+        assert (done.status, told in done.stderr) == (2, True), words
+    assert flow(repo, "goal", "status", "greet").status == 0
+
+
 def test_without_a_goal_of_the_status_asked_for_that_is_said(branches: GitRepo) -> None:
     elsewhere = "no goal on main; 3 goals on one, three, two: flow goal list --all-branches\n"
     asked = ("goal", "list", "--status", "blocked,failed")
