@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.baseline.pinning import Pinning
+from flow.adapters.process.redaction import redacted_text
 from flow.app.evaluation.protected_files import PROTECTED, current_difference
 from flow.app.judging import labelling
 from flow.app.transitions import create, moves
@@ -82,9 +83,8 @@ def _pause_goal(args: argparse.Namespace, out: Output) -> int:
     goal_id = goal_to_act_on(context, args)
     before = context.load(goal_id).goal
     was_paused = context.remembered.paused(before) is not None
-    loaded = moves.pause_goal(
-        context.persons_context(), goal_id, args.reason or "", context.remembered.paused
-    )
+    reason = redacted_text(args.reason or "", context.environ)  # most are an agent's words
+    loaded = moves.pause_goal(context.persons_context(), goal_id, reason, context.remembered.paused)
     pause = context.remembered.paused(loaded.goal)
     who = pause.who if pause is not None else PERSON
     from_status = " It was paused already." if was_paused else _PAUSED_FROM.get(before.status, "")
@@ -93,7 +93,7 @@ def _pause_goal(args: argparse.Namespace, out: Output) -> int:
         out.screen,
         "undecided",
         f"{goal_id} is paused by {who}.{from_status}",
-        words=(args.reason or "").strip(),
+        words=reason.strip(),
         next_step=next_step,
     )
     shown = pause.to_document() if pause is not None else None

@@ -98,6 +98,15 @@ def test_a_pause_of_what_does_not_run_says_what_it_did(
     assert row["paused"]["reason"] == "not now"
 
 
+def test_a_secret_in_the_reason_of_a_pause_is_not_recorded(work: GitRepo) -> None:
+    """An agent says why it cannot go on, perhaps with a line of output; the journal is tracked."""
+    token = "ghp_" + "a1B2" * 9
+    done = shown(work, "pause", "--reason", f"403 with {token}")
+    assert done[1].startswith("  “403 with [masked:github]")
+    kept = [file for file in work.path.rglob("*") if file.is_file() and ".git/" not in str(file)]
+    assert [file for file in kept if token.encode() in file.read_bytes()] == []
+
+
 def test_an_evaluation_of_a_paused_goal_says_that_it_resumes_it(work: GitRepo) -> None:
     sentence = 'greet was paused by A Tester: "not now"; this evaluation resumes it'
     shown(work, "pause", "--reason", "not now")
