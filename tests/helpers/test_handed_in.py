@@ -61,4 +61,7 @@ def test_a_turns_verdict_with_another_result_is_handed_in(repo: GitRepo) -> None
     own["criterion_results"][0] |= {"status": "pass", "outcome": "passed", "exit_code": 0}
     given.write_text(json.dumps(own))
     assert run_helper("flow-record-verdict.sh", *words, cwd=repo.path).status == 0
-    assert scene.flow(repo, "verdict", "show", "greet", "--json").json["handed_in"] is True
+    shown = scene.flow(repo, "verdict", "show", "greet", "--json")
+    assert shown.json["handed_in"] is True
+    given.write_text(shown.stdout)  # it fits the schema of a verdict
+    assert run_helper("flow-record-verdict.sh", *words, cwd=repo.path).status == 0
