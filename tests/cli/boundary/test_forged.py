@@ -70,6 +70,45 @@ def passing(repo: GitRepo, source: str = "evidence-ac1-eval-1") -> str:
     return path
 
 
+@pytest.mark.parametrize("kind", ["command_result", "human_approval"])
+def test_what_was_handed_in_is_shown_as_that(repo: GitRepo, kind: str) -> None:
+    """A copy of Flow's own sidecar, or an approval in somebody's name, by the helper for others."""
+    scene.create(scene.start(repo))
+    flow(repo, "goal", "evaluate", "greet")
+    document = forger(repo).sidecar("evidence-ac1-eval-1")
+    document["metadata"] |= {"id": "evidence-ac1-eval-9", "created_by": "ci"}
+    body = document["evidence"]
+    document["evidence"] = {
+        **{key: body[key] for key in ("command", "limitations", "subject", "criterion_digest")},
+        "type": kind,
+        "exit_code": 0,
+        "outcome": "passed",
+        "proves": ["AC1"],
+        **({"approved_by": "Ann"} if kind == "human_approval" else {}),
+    }
+    repo.write("../e.yaml", json.dumps(document))
+    run_id = document["metadata"]["run_id"]
+    words = ("evidence", "record", "--run-id", run_id, "--evidence-file", "../e.yaml")
+    assert flow(repo, *words).status == 0
+
+    listed = flow(repo, "evidence", "list", "greet")
+    assert re.search(r"^○ evidence-ac1-eval-9  AC1 .* handed in ", listed.stdout, re.MULTILINE)
+    shown = flow(repo, "evidence", "show", "evidence-ac1-eval-9")
+    assert shown.stdout.startswith("○ AC1  passed, exit 0, handed in")
+    assert flow(repo, "evidence", "show", "evidence-ac1-eval-9", "--json").json["handed_in"] is True
+    own = flow(repo, "evidence", "show", "AC1", "--json").json
+    assert (own["metadata"]["id"], own.get("handed_in")) == ("evidence-ac1-eval-1", False)
+    assert "handed in" in flow(repo, "goal", "inspect", "greet").stdout
+    page = flow(repo, "report", "greet", "--output", "-").stdout
+    assert "evidence-ac1-eval-1" in page
+    assert ("evidence-ac1-eval-9" in page, "Ann" in page) == (False, False)
+    assert flow(repo, "evidence", "export", "greet", "--output", "../b.jsonl").status == 0
+    assert flow(repo, "report", "--bundle", "../b.jsonl", "--output", "../pages").status == 0
+    page = (repo.path.parent / "pages/b-greet.html").read_text()
+    assert "evidence-ac1-eval-1" in page
+    assert ("evidence-ac1-eval-9" in page, "Ann" in page) == (False, False)
+
+
 def proposal(repo: GitRepo, results: list[tuple[str, str, str, str | None]]) -> str:
     """A ``proposal.json`` that is whole in itself; returns its id."""
     file = forger(repo)
