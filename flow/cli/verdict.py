@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.ledger.verdicts import read_verdict, record_verdict
+from flow.app.overview import shown_proposal
 from flow.cli.goal.which import run_arguments, run_of_goal
 from flow.cli.parsing import CommandSpec
 from flow.cli.verdict_screen import details_of, verdict_lines
@@ -15,12 +16,14 @@ from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.turns import is_handed_in
 from flow.core.text import display
 from flow.errors import FlowError, at_key
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.json import object_of
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context
 from flow.wiring.goals import Goals
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from flow.cli.output import Output
 
@@ -59,9 +62,27 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     closed = _terminal_status(goals, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
+    stale = [] if closed else _stale(goals, document)
+    if stale:
+        document = {**document, "stale": stale}
     details = NO_DETAILS if out.json else details_of(context, document, args, out)
     out.result(document, verdict_lines(document, details, args, out, closed=closed))
     return 0
+
+
+def _stale(goals: Goals, document: Mapping[str, Any]) -> list[str]:
+    """The reasons why a verdict's proposal cannot be confirmed any more; empty without any."""
+    proposed = object_of(document.get("proposed_transition"))
+    if not proposed:
+        return []
+    try:
+        loaded = goals.load(str(document.get("goal_id")))
+        shown = shown_proposal(goals.closing_context(), loaded)
+    except FlowError:
+        return []  # it is shown as it was recorded
+    if shown is None or shown["proposal_id"] != proposed.get("proposal_id"):
+        return ["a later command ended it"]
+    return list(shown["moved"])
 
 
 def _terminal_status(goals: Goals, goal_id: object) -> str:

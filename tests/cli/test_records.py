@@ -226,6 +226,21 @@ def test_settings_and_where_they_come_from(work: GitRepo, home: Path) -> None:
     assert "jbos" in told.stderr
 
 
+def test_a_verdict_offers_no_confirmation_that_would_be_refused(work: GitRepo) -> None:
+    proposal = scene.propose(work)
+    shown = scene.flow(work, "verdict", "show")
+    assert shown.stdout.endswith(f"flow goal confirm greet --proposal {proposal[:12]}\n")
+    assert "stale" not in scene.flow(work, "verdict", "show", "--json").json
+    work.write("src/more", "x")
+    told = scene.flow(work, "verdict", "show").stdout
+    assert "since  what it proposed is stale: the files were changed" in told
+    assert told.endswith("next   flow goal evaluate greet\n")
+    assert "flow goal confirm" not in told
+    assert len(scene.flow(work, "verdict", "show", "--json").json["stale"]) == 1
+    scene.flow(work, "goal", "evaluate", "--no-record", "--only", "AC1")
+    assert "a later command ended it" in scene.flow(work, "verdict", "show").stdout
+
+
 @pytest.mark.parametrize("name", ["goal", "evidence", "run", "verdict"])
 def test_schemas(work: GitRepo, name: str) -> None:
     plain = scene.flow(work, "schema", name)

@@ -49,7 +49,10 @@ def _facts(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
         yield "judge", f"confidence {show(confidence)}"
     for text in cut_list([show(warning) for warning in _warnings(sheet)], sheet.every):
         yield "warning", text
-    if sheet.closed:
+    stale = items_of(sheet.document.get("stale"))
+    if stale:
+        yield "since", f"what it proposed is stale: {'; '.join(map(show, stale))}"
+    elif sheet.closed:
         yield "since", f"the goal is {sheet.closed}"
     elif sheet.document.get("do") and sheet.screen.columns is None:  # an agent acts on this word
         yield "do", show(sheet.document["do"])
@@ -59,6 +62,9 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     """(label, step) with the labels ``next``, ``or``, ``more``; a step ends with its command."""
     document, proposed = sheet.document, sheet.document.get("proposed_transition")
     if sheet.closed or (proposed and sheet.asked):
+        return
+    if document.get("stale"):
+        yield "next", f"flow goal evaluate{sheet.name}"
         return
     if proposed and document.get("do") != "ask_trust":
         line = f"flow goal confirm{sheet.name}"
