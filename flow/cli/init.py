@@ -42,6 +42,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--host",
+        action="append",
         choices=HOSTS,
         help="the program that runs your agent: add the Stop hook to its file in this repository",
     )
@@ -68,6 +69,10 @@ def _run_init(args: argparse.Namespace, out: Output) -> int:
             "is a git repository without a checkout, so nothing can be worked on here",
             "make a checkout of it (git clone, git worktree add), and run it there",
         )
+    if len(set(args.host or ())) > 1:
+        message = "names one agent at a time: run flow init once for each"
+        raise usage_error(f"--host {message}", "flow init", key="--host")
+    args.host = args.host[0] if args.host else None
     if args.undo:
         if args.host or args.enforcement or args.git_hook or args.private:
             raise usage_error("--undo goes with no other option", "flow init", key="--undo")

@@ -130,6 +130,13 @@ def test_twice_changes_nothing(repo: GitRepo, host: str) -> None:
     assert tree(repo.path) == before
 
 
+def test_of_two_hosts_at_once_none_is_left_out_in_silence(repo: GitRepo) -> None:
+    both = run_flow("init", "--host", "codex", "--host", "gemini", cwd=repo.path)
+    assert (both.status, "run flow init once for each" in both.stderr) == (2, True)
+    assert not (repo.path / ".gemini").exists()
+    assert run_flow("init", "--host", "codex", "--host=codex", cwd=repo.path).status == 0
+
+
 def test_all_hosts_one_after_the_other(repo: GitRepo) -> None:
     for host in HOSTS:
         init(repo, host)
