@@ -203,8 +203,13 @@ class Attributor:
         return skipped_tests(reading, lines_of(trace.output), trace.written, whole=trace.whole)
 
     def elsewhere(self, check: Check) -> str:
-        """The limitation of a pass whose tests may import another checkout's code; else empty."""
+        """The limitation of a pass whose tests may have run other code than this; else empty."""
         reading = self.reading(check.command)
+        tests = bool(reading.runners or reading.single) and "build" not in check.command
+        if tests and any(map(_is_unmounted, reading.commands)):
+            return (
+                f"{OTHER_CODE}an image without a mount (-v) has the files as it was built with them"
+            )
         python = {"pytest", "unittest"}.intersection(reading.runners) or _builds(reading)
         if not python or "PYTHONPATH" in check.command:
             return ""
@@ -368,6 +373,12 @@ def attributed(
         run_checks(checks, jobs=jobs, events=events._replace(started=begin, ended=end))
 
     return run
+
+
+def _is_unmounted(words: Sequence[str]) -> bool:
+    """Whether it is ``docker run`` of an image that is given no folder of this machine."""
+    runs = words[0] in ("docker", "podman", "nerdctl") and words[1:2] == ("run",)
+    return runs and not any(word.startswith(("-v", "--volume", "--mount")) for word in words)
 
 
 def _programs() -> Any:

@@ -650,6 +650,24 @@ def test_a_run_that_code_under_test_ended_by_pytest_exit(tmp_path: Path) -> None
     assert [said(result) for result in run(tmp_path, *commands)] == [("inconclusive", why)] * 2
 
 
+def test_tests_of_an_image_that_was_built_before(tmp_path: Path) -> None:
+    """An image has the files as they were (HAZARD I305)."""
+    told = {
+        command: Attributor(str(tmp_path)).elsewhere(Check("AC1", command, "", LONG))
+        for command in (
+            "docker run --rm app pytest -q",
+            "podman run app npm test",
+            "docker run -v $PWD:/app app pytest",
+            "docker run --mount type=bind,src=.,dst=/app app pytest",
+            "docker build -t app . && docker run app pytest",
+            "docker run --rm app ls",
+            "docker compose run app pytest",
+            "pytest",
+        )
+    }
+    assert [bool(text) for text in told.values()] == [True, True, *[False] * 6]
+
+
 def test_a_file_of_perl_that_skips_all_of_it(tmp_path: Path) -> None:
     (tmp_path / "skip.t").write_text('print "1..0 # SKIP no module\\n";')
     (tmp_path / "pass.t").write_text('print "1..1 # one\\nok 1\\n";')
