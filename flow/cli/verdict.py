@@ -62,7 +62,8 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     closed = _terminal_status(goals, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
-    stale = [] if closed else _stale(goals, document)
+    trust_first = document.get("do") == "ask_trust"
+    stale = [] if closed or trust_first else _stale(goals, document)
     if stale:
         document = {**document, "stale": stale}
     details = NO_DETAILS if out.json else details_of(context, document, args, out)

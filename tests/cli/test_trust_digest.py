@@ -116,6 +116,22 @@ def test_a_machine_that_knows_nothing_remembers_what_was_named_first(
     assert any(WEAKER[1] in line for line in event["difference"])
 
 
+def test_a_contract_that_was_only_named_is_trusted_before_it_is_confirmed(
+    work: GitRepo, home: Path
+) -> None:
+    scene.meet(work)
+    (home / "flow-state/goal-trust.jsonl").unlink()
+    verdict = named(work).json
+    assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_trust")
+    assert "flow trust record greet" in verdict["next_step_hint"]
+    told = flow(work, "verdict", "show").stdout
+    assert "flow trust record" in told.splitlines()[-1]
+    assert "flow goal confirm" not in told, "it would be refused"
+    assert "nothing is proposed" not in told
+    assert confirm(work, verdict["proposed_transition"]["proposal_id"]).status == 2
+    assert scene.status(work) == "active"
+
+
 def test_what_was_revoked_runs_for_a_pipeline_and_is_not_proposed(work: GitRepo) -> None:
     """The user's own word comes before a pipeline's (HAZARD I306)."""
     scene.meet(work)
