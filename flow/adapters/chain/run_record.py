@@ -146,14 +146,10 @@ class RunRecord:
 
         A folder that cannot be used at all vouches for nothing and needs none.
         """
-        try:
+        with without_folder():
             heads = self._heads() if self._heads is not None else None
             if heads is not None:
                 heads.check_room(needed)
-        except OutsideError:
-            raise
-        except FlowError:
-            return
 
     def announce(self, run_id: str, name: str, data: bytes | None) -> None:
         """Pin the content that a small file is about to have; None cancels that.
@@ -329,6 +325,20 @@ class RunRecord:
         """Handle a state folder that could not be read or written."""
         text = f"{error.faults[0]}: evidence counts only where it was recorded just now"
         self.troubles[text] = None
+
+
+@contextmanager
+def without_folder() -> Iterator[None]:
+    """Go on where no state folder can be used: it vouches for nothing, and needs nothing.
+
+    A disk that fails is raised, as :class:`OutsideError`.
+    """
+    try:
+        yield
+    except OutsideError:
+        raise
+    except FlowError:
+        return
 
 
 def _has_runs(root: str) -> bool:

@@ -6,6 +6,7 @@ view, check the lifecycle table, edit only the intended lines, commit.
 
 from __future__ import annotations
 
+from flow.adapters.chain.run_record import without_folder
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import parts
 from flow.adapters.ledger import goal_edits, transaction
@@ -14,7 +15,7 @@ from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL, Lifecycle, check_move
-from flow.errors import FlowError, OutsideError
+from flow.errors import FlowError
 from flow.startup.contexts import ExitStack, contextmanager, suppress
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -152,12 +153,8 @@ class GoalChange:
         It comes before the change is decided: the command may be killed at once after that. A disk
         that does not take it prevents the change, which would look like one that a hand made.
         """
-        try:
+        with without_folder():
             self._record.announce(intent.run_id, name, data)
-        except OutsideError:
-            raise
-        except FlowError:  # a folder that cannot be used vouches for nothing
-            pass
         try:
             yield
         except BaseException:

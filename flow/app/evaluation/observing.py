@@ -28,7 +28,7 @@ from flow.core.boundary.by_products import (
 from flow.core.boundary.changes import entry_digest
 from flow.core.boundary.globs import Globs, path_bytes
 from flow.core.evidence.model import Subject
-from flow.core.goal.model import MOST_TURNS, Goal, is_of_branch
+from flow.core.goal.model import LAST_TURN, Goal, is_of_branch
 from flow.core.text import display
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import at_key, in_file
@@ -46,7 +46,7 @@ def _turn_number(goal: Goal, run_id: str, tools: EvaluationTools) -> int:
     """The number of this evaluation; turns that left the goal's file alone count, too."""
     recorded = tools.records.newest_turn(run_id, goal.id)
     last = max(goal.turns_evaluated, recorded.turn if recorded is not None else 0)
-    if last >= MOST_TURNS:
+    if last >= LAST_TURN:
         raise in_file(layout.goal_file(goal.id), "lifecycle.turns_evaluated", last).invalid(
             "no number of a turn is left after this one",
             "put the number of the last true turn there: flow goal history",

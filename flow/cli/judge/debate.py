@@ -6,7 +6,7 @@ import sys
 
 from flow.adapters.fs import clock
 from flow.app.judging.debate_calls import DebateCall
-from flow.cli.judge.offering import named_judge
+from flow.cli.judge.offering import named_judges
 from flow.cli.parsing import CommandSpec, judge_name, whole
 from flow.core.judging.debate.result import document
 from flow.core.text.display import counted
@@ -81,8 +81,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _run_debate(args: argparse.Namespace, out: Output) -> int:
     most = (args.judges or 3) * (2 + (args.rounds if args.mode == "debate" else 0))
     asked, sends = f"at most {counted(most, 'question')}", "the solution and the task"
-    judges = [named_judge(each, out, asked, sends) for each in args.judge_backend or (None,)]
-    backends = [judge for judge in judges if judge is not None]
+    backends = named_judges(args.judge_backend or (), out, asked, sends)
     call = DebateCall(
         args.solution,
         args.task,

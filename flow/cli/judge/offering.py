@@ -11,6 +11,8 @@ from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.judging.context import JudgingContext
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flow.cli.output import Output
 
 BACKEND = "flow.goals.judge.backend"
@@ -18,16 +20,25 @@ _ONCE, _ALWAYS = ("c", "claude"), ("a", "always")
 
 
 def named_judge(named: str | None, out: Output, questions: str, sends: str) -> str | None:
-    """``named``; where it is None and no judge is set up, what a person says here.
+    """Like :func:`named_judges`, for one judge at most."""
+    judges = named_judges([] if named is None else [named], out, questions, sends)
+    return judges[0] if judges else None
+
+
+def named_judges(named: Sequence[str], out: Output, questions: str, sends: str) -> list[str]:
+    """``named``; where none is and no judge is set up, what a person says here.
 
     ``questions`` says how many the judge is asked, ``sends`` what they carry. Off a terminal, and
     where no ``claude`` is on the PATH, nothing is asked: the command then says what is missing.
-    Raises :class:`InputError` where ``named`` can be no judge.
+    Raises :class:`InputError` where one of ``named`` can be no judge.
     """
-    if named is None:
-        return offered_judge(out, questions, sends)
-    check_named(named, JudgingContext(environ=out.environ).settings)
-    return named
+    if not named:
+        offered = offered_judge(out, questions, sends)
+        return [] if offered is None else [offered]
+    settings = JudgingContext(environ=out.environ).settings
+    for judge in named:
+        check_named(judge, settings)
+    return [*named]
 
 
 def offered_judge(out: Output, questions: str, sends: str) -> str | None:

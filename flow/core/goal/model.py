@@ -20,7 +20,7 @@ NO_BRANCH = "none"
 MAX_ITERATIONS = 20
 """The default of ``continuation.max_iterations``."""
 
-MOST_TURNS = 1 << 53
+LAST_TURN = 1 << 53
 """The largest ``lifecycle.turns_evaluated``: larger integers are in none of Flow's files."""
 
 RESULT_FIELDS = ("status", "evidence_ref", "last_evaluated_at", "last_result")

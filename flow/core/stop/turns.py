@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import CriterionResult
     from flow.core.goal.model import Criterion, Goal
 
-MOST_TURNS = 10_000_000
-"""The highest turn that Flow writes."""
+CREDIBLE_TURNS = 10_000_000
+"""An event that names a later turn is not believed: a forged one must not use up the numbers."""
 
 
 class CriterionTurn(NamedTuple):
@@ -97,7 +97,7 @@ def event_fields(
 def has_turn(event: Mapping[str, Any]) -> bool:
     """Whether an event has the number of an evaluation."""
     turn, is_evaluation = event.get("turn"), event.get("type") in ("stop", "evaluated")
-    return is_evaluation and type(turn) is int and 0 < turn <= MOST_TURNS
+    return is_evaluation and type(turn) is int and 0 < turn <= CREDIBLE_TURNS
 
 
 def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedTurn:
