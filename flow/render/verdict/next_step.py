@@ -63,10 +63,11 @@ def next_steps(sheet: VerdictSheet) -> Iterator[tuple[str, str]]:
     document, proposed = sheet.document, sheet.document.get("proposed_transition")
     if sheet.closed or (proposed and sheet.asked):
         return
-    if document.get("stale"):
+    confirmable = proposed and document.get("do") != "ask_trust"
+    if confirmable and document.get("stale"):
         yield "next", f"flow goal evaluate{sheet.name}"
         return
-    if proposed and document.get("do") != "ask_trust":
+    if confirmable:
         line = f"flow goal confirm{sheet.name}"
         if sheet.screen.columns is None:
             proposal_id = proposed.get("proposal_id") if isinstance(proposed, dict) else None
