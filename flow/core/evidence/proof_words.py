@@ -25,7 +25,7 @@ from flow.core.evidence.proof_tables import (
 from flow.core.layout import written_by_flow
 from flow.core.masked_exit.programs import LOOKS, MAKES, SEARCHERS, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
-from flow.core.masked_exit.runner_tables import LAUNCHERS
+from flow.core.masked_exit.runner_tables import LAUNCHERS, MODULES
 from flow.core.masked_exit.runner_words import operands, package_script
 from flow.core.masked_exit.shell import base_name, has_wildcard, plain_words
 from flow.startup.functools import cache
@@ -516,7 +516,9 @@ _ALIKE = (
 )  # fmt: skip
 """Names that programs give to their settings: ``.knip.json``, ``.yapfignore``, ``Gulpfile.js``."""
 _IN_TABLES = frozenset(
-    itertools.chain(EXAMINERS, LOOKS, LAUNCHERS, *(e.programs for e in ECOSYSTEMS.values()))
+    itertools.chain(
+        EXAMINERS, LOOKS, LAUNCHERS, MODULES, *(e.programs for e in ECOSYSTEMS.values())
+    )
 )
 
 
