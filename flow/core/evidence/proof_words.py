@@ -276,7 +276,7 @@ class _ProofFinder:
         own = name in PROJECT_RUNNERS or (bool(scripts) and _runs_scripts(name))
         own = own or _computed(words)
         own = own or ("/" in (words[0] or "") and not tools and self._below(words[0], folder))
-        named_alike = _named_alike(words, name)
+        named_alike = self._named_alike(words, name, folder)
         if (own and not _PYTHON.match(name)) or (runner and not tools):
             tools = tuple(ECOSYSTEMS)
         if own or (runner and not tests and not inside):
@@ -285,6 +285,18 @@ class _ProofFinder:
         self._settings(folder, places, tools, named_alike)
         if "python" in tools:
             self._site(words[0] or "", folder)
+
+    def _named_alike(self, words: tuple[str | None, ...], name: str, folder: str) -> list[str]:
+        """The usual settings of a program that no table has, and of one that a launcher starts."""
+        place = posixpath.dirname(words[0] or "")
+        names = [name] if not place or f"/{place}".endswith(_TOOL_ENDS) else []
+        modules = [after or "" for word, after in itertools.pairwise(words) if word == "-m"]
+        names += [module for module in modules if not self._module(module, folder)]
+        if name in LAUNCHERS:
+            begun = (word for word, _ in operands(words[1:]) if word not in LAUNCHERS[name])
+            names.append(next(begun, ""))
+        others = [each for each in names if _NAME.fullmatch(each) and each not in _IN_TABLES]
+        return [form.format(n, n[0].upper() + n[0], n[1:]) for n in others for form in _ALIKE]
 
     def _below(self, program: str | None, folder: str) -> bool:
         """Whether a program with a path is in the checkout."""
@@ -511,8 +523,8 @@ class _ProofFinder:
 
 _NAME = re.compile(r"[a-z][\w+-]{1,30}")
 _ALIKE = (
-    ".{0}.*", ".{0}rc*", ".{0}ignore", "{0}.config.*", "{0}.toml", "{0}.json*", "{0}.y*ml",
-    "{0}.ini", "{0}.cfg", "{0}.conf", "{0}.xml", "[{1}]{2}file*",
+    ".{0}[.ir]*", "{0}.conf*", "{0}.toml", "{0}.json*", "{0}.y*ml", "{0}.ini", "{0}.cfg", "{0}.xml",
+    "[{1}]{2}file*",
 )  # fmt: skip
 """Names that programs give to their settings: ``.knip.json``, ``.yapfignore``, ``Gulpfile.js``."""
 _IN_TABLES = frozenset(
@@ -520,18 +532,6 @@ _IN_TABLES = frozenset(
         EXAMINERS, LOOKS, LAUNCHERS, MODULES, *(e.programs for e in ECOSYSTEMS.values())
     )
 )
-
-
-def _named_alike(words: tuple[str | None, ...], name: str) -> list[str]:
-    """The usual settings of a program that no table has, and of one that a launcher starts."""
-    folder = posixpath.dirname(words[0] or "")
-    names = [name] if not folder or f"/{folder}".endswith(_TOOL_ENDS) else []
-    names += [after or "" for word, after in itertools.pairwise(words) if word == "-m"]
-    if name in LAUNCHERS:
-        started_ones = (word for word, _ in operands(words[1:]) if word not in LAUNCHERS[name])
-        names.append(next(started_ones, ""))
-    others = [each for each in names if each and each not in _IN_TABLES and _NAME.fullmatch(each)]
-    return [form.format(n, n[0].upper() + n[0], n[1:]) for n in others for form in _ALIKE]
 
 
 @cache

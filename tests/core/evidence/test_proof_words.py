@@ -18,7 +18,7 @@ from flow.core.masked_exit import runner_tables
 
 TREE = {
     "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",
-    "pkg/mod.py", "pkg/sub/__main__.py", "web/package.json", "web/src/a.test.ts",
+    "pkg/mod.py", "pkg/__main__.py", "pkg/sub/__main__.py", "web/package.json", "web/src/a.test.ts",
     ".venv/bin/pytest", ".venv/pyvenv.cfg", "node_modules/.bin/jest", "we[i]rd*.py", "tools/gen.py",
 }  # fmt: skip
 
@@ -406,6 +406,8 @@ def test_the_settings_of_a_program_that_is_not_known_have_its_name(command: str,
         ("./calc 2 2", "calc.toml"),
         ("cp a b", "cp.toml"),
         ("python3 -m unittest", "unittest.toml"),
+        ("python3 -m pkg.mod", "pkg.toml"),
+        ("python3 -m pkg", "pkg.json"),
         ("grep -q x y", ".greprc"),
         ("git diff --exit-code", ".gitignore"),
         ("npx size-limit", "src/size-limit.json"),
