@@ -462,7 +462,7 @@ def _recorder(here: Place, count: int) -> Callable[[], float]:
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger.settings import LedgerSettings
     from flow.adapters.ledger.writer import FileLedger
-    from flow.app.ports import RawOutput
+    from flow.app.checks import RawOutput
     from flow.core import layout
 
     repository = here.repository(f"evidence-{count}", ["true"])

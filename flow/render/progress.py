@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple, TextIO
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from flow.app.ports import Check, CheckResult
+    from flow.app.checks import Check, CheckResult
 
 WIDE = 119
 """Least width, in columns, for commands in the table."""

@@ -17,8 +17,9 @@ from flow.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from flow.app.checks import Check, CheckEvents
     from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline, Request
-    from flow.app.ports import Check, CheckEvents, Watch
+    from flow.app.ports import Watch
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal

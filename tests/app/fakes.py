@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from typing import Any, Literal
 
+from flow.app.checks import Check, CheckEvents, CheckResult, RawOutput
 from flow.app.evaluation import evaluate as evaluation
 from flow.app.evaluation.closing_context import ClosingContext
 from flow.app.evaluation.values import (
@@ -22,18 +23,7 @@ from flow.app.evaluation.values import (
     RecordedBaseline,
     Request,
 )
-from flow.app.ports import (
-    Approval,
-    Artifact,
-    Check,
-    CheckEvents,
-    CheckResult,
-    Closing,
-    CriterionUpdate,
-    Move,
-    RawOutput,
-    Turn,
-)
+from flow.app.ports import Approval, Artifact, Closing, CriterionUpdate, Move, Turn
 from flow.app.transitions.create import CreationTools, Outside, Parsed
 from flow.core import layout
 from flow.core.boundary.changes import Baseline, ContentState, Deciding, PathChange, Snapshot

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from flow.app.checks import RawOutput
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.bundle import ContextSources
 from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.records import Keep
-from flow.app.ports import RawOutput
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence

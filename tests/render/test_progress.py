@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.app.ports import Check, CheckResult
+from flow.app.checks import Check, CheckResult
 from flow.render import progress as shown
 from flow.render.progress import ProgressHead, ProgressRow, table_lines
 from flow.render.screen import Screen, measure

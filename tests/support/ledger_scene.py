@@ -11,16 +11,8 @@ from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.ledger.reader import FileRecords
 from flow.adapters.ledger.settings import LedgerSettings
 from flow.adapters.ledger.writer import FileLedger
-from flow.app.ports import (
-    Approval,
-    Artifact,
-    Closing,
-    CriterionUpdate,
-    LastEvaluation,
-    Move,
-    RawOutput,
-    Turn,
-)
+from flow.app.checks import RawOutput
+from flow.app.ports import Approval, Artifact, Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.core.boundary.changes import Baseline
 from flow.core.evidence.model import EVALUATOR, evidence_document
 

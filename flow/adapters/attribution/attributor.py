@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.attribution.declared_reports import Stamp
-    from flow.app.ports import Check, CheckEvents, CheckResult, RunChecks
+    from flow.app.checks import Check, CheckEvents, CheckResult
+    from flow.app.ports import RunChecks
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 

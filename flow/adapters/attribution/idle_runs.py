@@ -52,7 +52,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.app.ports import Check
+    from flow.app.checks import Check
     from flow.core.attribution.idle_builds import SilentMake
     from flow.core.attribution.idle_checkers import SearchedFolders
     from flow.core.attribution.reading import CommandReading

@@ -14,7 +14,7 @@ from flow.adapters.fs.temporary import remove_folder
 from flow.adapters.git import repository
 from flow.adapters.git.run import git
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import CheckEvents
+from flow.app.checks import CheckEvents
 from flow.core import layout
 from flow.core.attribution.reading import RULE_FILE
 from flow.core.text.display import names
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.git.find import Repo
-    from flow.app.ports import Check, CheckResult
+    from flow.app.checks import Check, CheckResult
 
 NO_LINKS = BaseLinks()
 SHELLS_OWN = frozenset(("PWD", "OLDPWD", "_"))

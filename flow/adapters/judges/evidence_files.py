@@ -12,8 +12,8 @@ import stat
 from hashlib import sha256
 
 from flow.adapters.fs import files, folders
+from flow.app.checks import RawOutput
 from flow.app.judging.changed_files import EvidenceFiles, Raw
-from flow.app.ports import RawOutput
 from flow.core import layout
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.globs import Globs

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.chain.session_writes import RunWrites
-    from flow.app.ports import RawOutput
+    from flow.app.checks import RawOutput
     from flow.core.chain.entries import LedgerEntry
 
     KeepParsed = Callable[[bytes, dict[str, Any], Sequence[str]], None]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.goal_contracts import GoalContracts
     from flow.adapters.ledger.goal_moves import StatusChanges
     from flow.adapters.ledger.settings import LedgerSettings
-    from flow.app.ports import Amendment, Approval, Closing, Move, RawOutput, Turn
+    from flow.app.checks import RawOutput
+    from flow.app.ports import Amendment, Approval, Closing, Move, Turn
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.lifecycle import Status
     from flow.core.goal.loaded import Seen

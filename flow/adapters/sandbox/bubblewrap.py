@@ -24,7 +24,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.ports import Check
+    from flow.app.checks import Check
 
 OLDEST = (0, 8, 0)
 """The first version that can forbid further user namespaces and limit the size of a tmpfs."""

@@ -18,7 +18,7 @@ from flow.adapters.process.tree import CANNOT_FOLLOW
 from flow.adapters.verification.supervisor import CommandPlan, discard_outputs
 from flow.adapters.verification.variables import limitation, sorted_out, untranslated
 from flow.adapters.verification.watchdog import Watchdog
-from flow.app.ports import CheckResult, RawOutput
+from flow.app.checks import CheckResult, RawOutput
 from flow.core.text.display import visible
 from flow.errors import FlowError, Interrupted, RefusedError, StorageError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.sandbox.bubblewrap import Confinement
-    from flow.app.ports import Check, CheckEvents
+    from flow.app.checks import Check, CheckEvents
 
 FALLBACK_BASH = "/bin/bash"
 OUTPUT_LIMIT = 10 << 20

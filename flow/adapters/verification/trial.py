@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import CheckEvents
+from flow.app.checks import CheckEvents
 from flow.core import layout
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.ports import Check, CheckResult
+    from flow.app.checks import Check, CheckResult
 
 OUTPUT_LIMIT = 1 << 16
 """Most bytes of an output: none of it is kept."""

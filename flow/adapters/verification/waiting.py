@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from flow.app.ports import Check
+from flow.app.checks import Check
 from flow.startup.typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.app.checks import CheckResult
     from flow.app.evaluation.closing_context import ClosingContext
-    from flow.app.ports import CheckResult, GoalNotes
+    from flow.app.ports import GoalNotes
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.loaded import LoadedGoal
 

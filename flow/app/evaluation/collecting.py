@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.app.evaluation.command_runs import protected_difference, run_fields, seconds_left
-from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple

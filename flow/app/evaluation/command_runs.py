@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.app.evaluation.repeating import Repeats
 from flow.app.evaluation.values import EvaluationTools, Facts, Measurement, Request
-from flow.app.ports import Check, CheckEvents, CheckResult
 from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, Subject, evidence_document
 from flow.core.text import display

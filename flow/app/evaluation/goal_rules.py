@@ -10,9 +10,9 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.app.checks import Check
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.evaluation.values import EvaluationTools
-    from flow.app.ports import Check
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.boundary.rules import BoundaryReport, OwnFiles
     from flow.core.evidence.protected_files import Difference

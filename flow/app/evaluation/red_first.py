@@ -8,8 +8,8 @@ hook), as far as time allows.
 
 from __future__ import annotations
 
+from flow.app.checks import CheckEvents
 from flow.app.evaluation.command_runs import check_of, run_fields
-from flow.app.ports import CheckEvents
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
@@ -19,8 +19,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.checks import Check, CheckResult
     from flow.app.evaluation.values import BaseTools
-    from flow.app.ports import Check, CheckResult
     from flow.core.goal.model import Criterion, Goal
 
 

@@ -26,8 +26,9 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.app.checks import Check
     from flow.app.evaluation.values import Facts, Measurement, Request
-    from flow.app.ports import Check, Records
+    from flow.app.ports import Records
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion
 

@@ -8,9 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from flow.app.checks import Check, CheckResult
     from flow.app.ports import (
-        Check,
-        CheckResult,
         ProofDisk,
         Records,
         RunChecks,

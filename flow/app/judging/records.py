@@ -17,8 +17,9 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.checks import RawOutput
     from flow.app.evaluation.values import Facts, JudgeCase
-    from flow.app.ports import RawOutput, Records, TurnLedger
+    from flow.app.ports import Records, TurnLedger
     from flow.core.evidence.model import Evidence
     from flow.core.judging.common.question import Question, QuoteSource
     from flow.core.judging.goal.ballots import Tally

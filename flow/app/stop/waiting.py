@@ -8,7 +8,8 @@ from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from flow.app.ports import CheckResult, GoalNotes
+    from flow.app.checks import CheckResult
+    from flow.app.ports import GoalNotes
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal

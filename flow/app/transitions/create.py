@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from flow.app.checks import Check, CheckResult
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.ports import Artifact, Check, CheckResult, Move
+from flow.app.ports import Artifact, Move
 from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
 from flow.core.attribution.harmless import harmless

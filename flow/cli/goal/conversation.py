@@ -16,8 +16,8 @@ from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
 from flow.adapters.verification.trial import run_alone
+from flow.app.checks import Check
 from flow.app.drafting.conversation import EDIT, LEAVE, NO_ANSWER, Drafted, converse
-from flow.app.ports import Check
 from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.boundary.rules import check_patterns

@@ -9,8 +9,8 @@ from flow.cli.progress import Forwarding
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flow.app.checks import Check, CheckResult
     from flow.app.evaluation.values import Listener
-    from flow.app.ports import Check, CheckResult
     from flow.app.verdict_details import OutputReader
 
 

@@ -30,7 +30,7 @@ from flow.wiring.goals import Goals
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.ports import Check, CheckResult
+    from flow.app.checks import Check, CheckResult
     from flow.cli.output import Output
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Goal

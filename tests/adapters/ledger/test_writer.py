@@ -14,7 +14,8 @@ from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.ledger import transaction
-from flow.app.ports import CriterionUpdate, RawOutput
+from flow.app.checks import RawOutput
+from flow.app.ports import CriterionUpdate
 from flow.core import layout
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, Lifecycle, allowed

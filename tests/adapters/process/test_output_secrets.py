@@ -23,7 +23,7 @@ from flow.adapters.process import tree as process_tree
 from flow.adapters.process.output import END_KEPT, LOOK_BACK, OutputFile, StoredOutput, gap
 from flow.adapters.process.redaction import redactor
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckEvents, CheckResult
+from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.core.secrets.redact import BLOCK, Redactor, placeholder
 from flow.errors import ContractError
 from tests.support import secret_samples as samples
@@ -347,7 +347,7 @@ def test_patterns_are_not_loaded_by_who_starts_a_command(tmp_path: Path) -> None
     """They belong to the process that looks after the command, once it prints something."""
     code = (
         "import os, sys\nfrom flow.adapters.verification.runner import CommandRunner\n"
-        "from flow.app.ports import Check, CheckEvents\n"
+        "from flow.app.checks import Check, CheckEvents\n"
         "CommandRunner(sys.argv[1], 'work', environ=os.environ)(\n"
         "    [Check('AC1', 'echo one', '', 120.0)], jobs=1,\n"
         "    events=CheckEvents(lambda c: None, lambda c, r: print(r.outcome)))\n"

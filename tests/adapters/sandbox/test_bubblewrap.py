@@ -25,7 +25,7 @@ from flow.adapters.sandbox import home as sandbox_home
 from flow.adapters.sandbox import paths as sandbox_paths
 from flow.adapters.verification import watchdog as verification_watchdog
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckEvents, CheckResult
+from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.core.sandbox import Sandbox, sandbox_of
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 

@@ -22,7 +22,7 @@ from flow.adapters.verification import watchdog as verification_watchdog
 from flow.adapters.verification.runner import CommandRunner
 from flow.adapters.verification.supervisor import send_report
 from flow.adapters.verification.variables import VARIABLES
-from flow.app.ports import Check, CheckEvents, CheckResult
+from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.errors import Interrupted, RefusedError, StorageError
 from tests.support.effort import sizes
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
@@ -756,7 +756,7 @@ import os, resource, sys
 if pid := os.fork():
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckEvents
+from flow.app.checks import Check, CheckEvents
 seen = []
 def ended(check, result):
     seen.append((result.outcome, result.output_bytes, result.output.size, result.truncated_bytes))
@@ -828,7 +828,7 @@ def test_a_short_write_is_written_on(scene: Scene, monkeypatch: pytest.MonkeyPat
 LIMITED = """
 import os, resource, sys
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckEvents
+from flow.app.checks import Check, CheckEvents
 from flow.errors import StorageError
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 ended = []
@@ -1102,7 +1102,7 @@ def test_no_terminal_and_a_session_of_its_own(scene: Scene) -> None:
 RUNNER = """
 import os, sys
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckEvents
+from flow.app.checks import Check, CheckEvents
 from flow.errors import Interrupted
 top, jobs = sys.argv[1], int(sys.argv[2])
 runner = CommandRunner(top, ".flow/runs/r1/evidence", environ=os.environ, grace=0.3)
@@ -1184,7 +1184,7 @@ def test_handlers_of_the_program_stay(scene: Scene) -> None:
 CLOSED = """
 import os, sys
 from flow.adapters.verification.runner import CommandRunner
-from flow.app.ports import Check, CheckEvents
+from flow.app.checks import Check, CheckEvents
 def ended(check, result):
     with open(sys.argv[2], "a") as file, open(result.output.path) as output:
         file.write(f"{result.result} {output.read()!r}; ")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from flow.app.checks import CheckResult
 from flow.app.evaluation.values import Listener, Request
-from flow.app.ports import CheckResult
 from flow.core.decision.decide import NoOpinion
 from tests.app.fakes import World, criterion, evaluate, goal_document
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from flow.app.checks import Check, CheckResult, RawOutput
 from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, blame_reason, collect
 from flow.app.evaluation.values import (
     EvaluationLimits,
@@ -15,7 +16,6 @@ from flow.app.evaluation.values import (
     Listener,
     Request,
 )
-from flow.app.ports import Check, CheckResult, RawOutput
 from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from tests.app.fakes import NOW, World, criterion, evaluate, goal_document, sidecar

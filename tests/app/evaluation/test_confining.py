@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.app.checks import Check
 from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Request
-from flow.app.ports import Check
 from flow.core.sandbox import CoveredPath, Sandbox, covered_path
 from tests.app.fakes import World, criterion, evaluate, goal_document
 

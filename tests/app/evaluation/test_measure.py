@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from flow.app.checks import Check, CheckEvents, CheckResult, RawOutput
 from flow.app.evaluation import measure, measured_rows, recording
 from flow.app.evaluation.values import (
     EvaluationLimits,
@@ -16,7 +17,7 @@ from flow.app.evaluation.values import (
     Measurements,
     Request,
 )
-from flow.app.ports import Check, CheckEvents, CheckResult, CriterionUpdate, RawOutput
+from flow.app.ports import CriterionUpdate
 from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY
 from flow.core.decision.verdict import CriterionResult, Verdict

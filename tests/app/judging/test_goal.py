@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from flow.app.checks import CheckResult, RawOutput
 from flow.app.evaluation.values import Request
 from flow.app.judging.goal import MOST_BALLOTS
-from flow.app.ports import CheckResult, RawOutput
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import JudgedCriterion, NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document

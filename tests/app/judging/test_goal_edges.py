@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from flow.app.checks import RawOutput
 from flow.app.evaluation.values import JudgeCase
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.records import ONLY_GIVEN
-from flow.app.ports import RawOutput
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.goal.model import canonical_digest

@@ -16,7 +16,7 @@ from tests.app.fakes import Shop, criterion, goal_document
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.ports import Check
+    from flow.app.checks import Check
 
 GOAL = goal_from_document(goal_document())
 OLD: dict[str, Any] = {"objective": {}}
