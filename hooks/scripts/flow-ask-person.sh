@@ -26,8 +26,7 @@ event=
 # `read` takes it byte by byte, which for most calls is less work than another process.
 if IFS= read -r -d '' -n 8192 event; then event+=$(cat); fi 2>/dev/null
 
-# $look: set where the call may have to do with Flow. A pattern costs half of all that this hook does, so plain text
-# that it needs is looked for first; and what few calls need stands behind, where bash does not come to it.
+# $look: set where the call may have to do with Flow. A pattern is dear: plain text that it needs is looked for first.
 most=65536 look= file= state=${FLOW_STATE_DIR-} # bytes that patterns look at
 head=${event:0:most}
 before=${head%%'"tool_input":'*}
@@ -38,7 +37,8 @@ if [[ -z $given ]]; then # not as a host writes it
 fi
 [[ $head != *'"cwd"'*/.[cf]l* || ! $head =~ \"cwd\"[[:space:]]*:[[:space:]]*\"[^\"]*/\.(flow|claude) ]] || look=yes
 names='"(file_path|notebook_path)"[[:space:]]*:[[:space:]]*"([^"\]*)"'
-[[ $given != *_path\"* || ! $given =~ $names ]] || file=yes path=${BASH_REMATCH[2]}
+# With a command it is a call of Bash, whatever it names.
+[[ $given != *_path\"* || $given =~ \"command\"[[:space:]]*: || ! $given =~ $names ]] || file=yes path=${BASH_REMATCH[2]}
 
 if [[ -z $look$file ]]; then
     ((${#event} <= most)) || given+=${event:most}

@@ -120,6 +120,8 @@ LOUD = [
     ("Bash", {"command": "rm -r ~/.claude"}),
     ("Bash", {"command": f"{'x' * 70_000}; flow goal clear g"}),
     ("Bash", {"description": "ls", "command": "flow goal clear g"}),
+    ("Bash", {"file_path": "@/src/a.py", "command": "flow goal clear g"}),
+    ("Bash", {"command": "flow goal clear g", "notebook_path": "@/src/a.py"}),
     ("Bash", {"command": "rm -r .flow"}),
     ("Bash", {"command": "echo {} > .claude/settings.json"}),
     ("Write", {"file_path": "@/.flow/goals/g.goal.yaml", "content": "x"}),
