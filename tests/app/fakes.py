@@ -472,9 +472,10 @@ class Shop:
         self.beside: tuple[str, ...] = ()
         """What could not be written beside the goal."""
 
-    def refuse_beside(self, goal_id: str) -> None:
+    def refuse_beside(self, goal_id: str) -> list[str]:
         if goal_id in self.refused:
             raise PersonNeeded("beside another goal")
+        return []
 
     def parse(self, text: str, name: str) -> Parsed:
         self.names.append(name)

@@ -118,8 +118,8 @@ def test_many_criteria_are_counted() -> None:
 def test_a_person_s_turn_is_cyan_and_a_paused_goal_says_why() -> None:
     pause = {"reason": "later", "by": "sam", "said_from": None, "at": "2026-11-20T14:16:00Z"}
     shown = document(
-        goal(proposal=LIVE),
-        goal("b", status="waiting_for_user", paused=pause),
+        goal(proposal=LIVE, here=True),
+        goal("b", status="waiting_for_user", paused=pause, here=True),
         goal("c", status="achieved", closed_by_hand=True),
     )
     lines = goal_list_lines(shown, Screen(colour=True, now=NOW))

@@ -80,8 +80,9 @@ class CreationTools(NamedTuple):
     """A fault for each command that bash cannot read."""
     run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
     """Runs commands that only read, and stores none of their results."""
-    refuse_beside: Callable[[str], None]
-    """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here."""
+    refuse_beside: Callable[[str], list[str]]
+    """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here; warnings.
+    """
     defaults_known: bool
     """Whether the user trusts the repository's defaults as they are; else nothing runs."""
     unread: str
@@ -131,8 +132,7 @@ def create_goal(
     goal = parsed.goal
     if as_draft is None:
         as_draft = goal.status == "draft"
-    if not as_draft:
-        tools.refuse_beside(goal.id)
+    beside = [] if as_draft else tools.refuse_beside(goal.id)
     _refuse_faulty(tools, goal, name)
     refuse_other_branch(goal, tools.branch())
     baseline = None
@@ -163,7 +163,7 @@ def create_goal(
         event["base_commit"] = ready.base_commit
     tools.write(final, run_id, baseline, artifact, event, trust)
     about = tools.about_commands(ready)
-    warnings = [*parsed.warnings, *lint_goal(ready, about)]
+    warnings = [*beside, *parsed.warnings, *lint_goal(ready, about)]
     if known:
         warnings += () if as_draft else already_green(ready, tools.run_checks, about)
     elif not as_draft and not tools.trusted(goal.id):

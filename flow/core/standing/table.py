@@ -220,7 +220,7 @@ TABLE: tuple[Row, ...] = (
     Row(
         "away, and stopped",
         lambda f: not f.here and (_stopped(f) or _live(f)),
-        RowState("blocked", "outside", lambda f: _YOU if _live(f) or _asks(f) else "blocked"),
+        RowState("blocked", "outside", lambda f: "not here" if _live(f) or _asks(f) else "blocked"),
         _away,
     ),
     Row("away", lambda f: not f.here, _WORKING, _away),

@@ -17,6 +17,7 @@ def standing(document: Document) -> Standing:
     facts = GoalFacts(
         goal_id=str(document["goal_id"]),
         status=str(document["status"]),
+        here=here or document.get("checkout") is not None,
         by_hand=bool(document.get("closed_by_hand")),
         open_again=bool(document.get("open_again")),
         pause="paused" if document.get("paused") else "",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tests.support.made_once.stage import Stage
 
+NAMESAKE = "this one has its name only; what was recorded of that: flow evidence list --run-id"
 ALL = ("goal", "list", "--all-branches")
 
 
@@ -65,7 +66,7 @@ def test_all_branches_are_read_without_a_checkout(branches: GitRepo) -> None:
     assert told.endswith(
         "\n3 goals on 3 branches; 3 were read from git, as last committed there.\n"
     )
-    assert "waits for you" in told.splitlines()[1], "its proposal is on record here"
+    assert "not here" in told.splitlines()[1], "as in the inbox: its branch comes first"
     assert before == (branches.git("status", "--porcelain"), branches.git("rev-parse", "HEAD"))
 
 
@@ -190,8 +191,13 @@ def test_an_open_goal_whose_file_is_gone_is_told_until_it_is_forgotten(repo: Git
         "(put the file back as it was; if it is meant to be so: flow goal forget greet)\n"
     )
     assert [row["file"] for row in flow(repo, *ALL, "--json").json["unreadable"]] == [file]
+    for words in ((), ("greet",)):  # status with an id, and without one
+        done = flow(repo, "goal", "status", *words)
+        assert (done.status, f"{file}: goal greet is open here" in done.stderr) == (2, True), done
+        assert "flow goal forget greet" in done.stderr
     repo.git("switch", "-q", "-c", "another")
     assert file not in flow(repo, "goal", "list").stderr, "no file of that branch"
+    assert file not in flow(repo, "goal", "status").stderr
     repo.git("switch", "-q", "-")
     assert flow(repo, "goal", "forget", "greet").status == 0
     assert flow(repo, "goal", "list").stderr == "no goals yet; make one: flow goal create\n"
@@ -223,6 +229,30 @@ def test_nor_where_a_hand_moved_it_to_another_branch(repo: GitRepo) -> None:
         told = "greet is open here, and its branch was set to other by hand (put scope.branch back"
         assert (done.status, told in done.stderr) == (2, True), words
     assert flow(repo, "goal", "status", "greet").status == 0
+
+
+def test_a_new_goal_that_takes_the_name_of_one_that_is_gone_says_so(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    run = scene.run_dir(repo).name
+    (repo.path / ".flow/goals/greet.goal.yaml").unlink()
+    words = ("goal", "create", "greet", "--outcome", "o", "--criterion", "AC1: t :: false")
+    done = flow(repo, *words)
+    assert done.status == 0, done
+    assert f"goal greet was open here, and its file was gone: {NAMESAKE} {run}" in done.stderr
+    assert flow(repo, "evidence", "list", "--run-id", run).status == 0
+
+
+def test_a_goal_of_another_branch_does_not_wait_for_you_here(repo: GitRepo) -> None:
+    """The inbox says that nothing waits: no command changes anything before its branch is here."""
+    scene.start(repo).git("switch", "-q", "-c", "feat")
+    scene.create(repo)
+    scene.propose(repo)
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "all of it")
+    repo.git("switch", "-q", "main")
+    (row,) = flow(repo, *ALL, "--json").json["goals"]
+    assert row["state"] == "not here"
+    assert flow(repo, "inbox").stdout.startswith("Nothing waits for you. 1 blocked.")
 
 
 def test_without_a_goal_of_the_status_asked_for_that_is_said(branches: GitRepo) -> None:
@@ -354,7 +384,7 @@ def test_a_goal_that_is_not_trusted_waits_for_a_person_on_every_screen(repo: Git
 def test_a_script_reads_the_state_that_people_see(branches: GitRepo) -> None:
     shown = flow(branches, *ALL).stdout.splitlines()
     states = {row["goal_id"]: row["state"] for row in flow(branches, *ALL, "--json").json["goals"]}
-    assert {"waits for you", "draft"} < set(states.values())
+    assert {"not here", "draft"} < set(states.values())
     for goal, state in states.items():
         (line,) = (line for line in shown if f" {goal} " in line)
         assert f"  {state}  " in line
