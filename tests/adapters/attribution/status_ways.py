@@ -15,6 +15,7 @@ set -n; pytest
 set -e -o noexec; pytest
 bash -nc 'pytest'
 bash +e -c 'pytest; ls'
+x=; : ${x:=0}; pytest || exit $x
 pytest; rc=$?; printf -v rc 0; exit $rc
 rc=1; declare -n other=rc; pytest; other=0; exit $rc
 trap 'echo x; exit' EXIT; pytest; ls
@@ -374,6 +375,7 @@ pytest || rc=$?; exit "${rc:-0}"
 trap 'rm -f x; exit' EXIT; pytest
 n=1; trap 'n=2' ERR; pytest || exit $n
 pytest || [ a = 'b*' ]
+pytest || [ 1 -gt 2 ]
 set -e; shopt -s inherit_errexit; x=$(pytest; echo x)
 trap 'rm -f x; exit' EXIT; pytest; exit
 case $(pytest > /dev/null; echo $?) in 0) ;; *) exit 1;; esac

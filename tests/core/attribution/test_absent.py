@@ -65,6 +65,11 @@ NOTHING = {
         "python3 src/test_new.py", 2,
         "python3: can't open file '/tmp/src/test_new.py': [Errno 2] No such file or directory\n",
     ),
+    "unittest: a test of a module that is not there": (
+        "python -m unittest test_new.A.test_a", 1,
+        "ERROR: test_new (unittest.loader._FailedTest.test_new)\n"
+        "ModuleNotFoundError: No module named 'test_new'\n\n\n" + RAN_ONE,
+    ),
     "go": ("go test ./nosuch", 1, "stat /tmp/nosuch: directory not found\nFAIL\t./nosuch [setup failed]\nFAIL\n"),
     "cargo": ("cargo test --test no", 101, "error: no test target named `no` in default-run packages\n"),
     "cargo: no such package": ("cargo test -p no", 101, "error: package ID specification `no` did not match any packages\n"),

@@ -6,6 +6,7 @@ import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import read_command
+from flow.core.attribution.first_files import script_of
 
 SEVERAL = """
 bash -n a.sh b.sh
@@ -83,3 +84,8 @@ def test_one_file_or_all_of_them(command: str) -> None:
     reading = read_command(command.replace(" ;", " \\; && test -e x"), parse_shell)
     assert not reading.first_only
     assert "reads only" not in reading.masked_exit
+
+
+def test_an_interpreter_without_a_file_runs_no_script() -> None:
+    assert script_of(("python3",)) == ("", "")
+    assert script_of(("python3", "-u", "x.py")) == ("python3", "x.py")

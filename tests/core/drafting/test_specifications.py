@@ -138,6 +138,8 @@ def test_kiro_acceptance_criteria_become_criteria() -> None:
 
     assert draft.tool == "Kiro"
     assert draft.outcome == "Dates are read strictly."
+    named = read(requirements__md=KIRO.replace("Document", "Document: Strict dates", 1))
+    assert named.outcome == "Strict dates"
     assert draft.criteria == (
         "WHEN a date is impossible THEN the parser SHALL refuse it",
         "IF the text is empty THEN the parser SHALL refuse it",
@@ -146,7 +148,9 @@ def test_kiro_acceptance_criteria_become_criteria() -> None:
 
 
 def test_open_spec_scenarios_become_criteria_and_what_is_removed_says_so() -> None:
-    proposal = "# Change: strict\n\n## Why\nTrust.\n\n## What Changes\n- A strict mode is added\n"
+    proposal = (
+        "# Change: strict\n\n## Why\nwhat changes\n\n## What Changes\n- A strict mode is added\n"
+    )
     draft = read_specification({"proposal.md": proposal, "specs/dates/spec.md": OPEN_SPEC})
 
     assert draft is not None

@@ -241,3 +241,9 @@ def test_no_more_is_laid_out_than_the_limit_holds() -> None:
         return calls(lambda: lay_out(made(*entries), limit=20_000))
 
     assert work(5000) <= 4 * work(500)
+
+
+def test_what_does_not_fit_is_counted_also_at_the_end() -> None:
+    entries = [TranscriptEntry("prompt", "p" * 400, None, None), call("s" * 400, failed=True)]
+    shown = text(lay_out(made(*entries), limit=300))
+    assert shown == "(left out here: 1 calls, 1 requests, 1 of them failed; 802 bytes)"
