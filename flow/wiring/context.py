@@ -131,10 +131,7 @@ class Context:
         return faults
 
     def take_settings_of(self, *goals: Goal | None) -> None:
-        """Use the settings that were in force when these goals began.
-
-        With several the tightest value counts (SPEC 17.2).
-        """
+        """Use the settings in force when these goals began, of several the tightest (SPEC 17.2)."""
         pins = self._pins_of(goals)
         if pins == self._pins:
             return
@@ -332,7 +329,11 @@ class Context:
 
         if self._named_contract == loaded.contract:
             return True, "--trust-digest names this contract"
-        return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
+        try:
+            ledger = self.trust_ledger
+        except FlowError as error:  # no state folder: it is no trust, as where it cannot be read
+            return False, f"the trust ledger cannot be used: {error}"
+        return trusted(self.settings.settings, ledger, loaded.goal.id, loaded.contract)
 
     def record_trust(self, goal: Goal, how: str, digest: str | None = None) -> None:
         """Trust the contract of a goal; ``how`` is the command.

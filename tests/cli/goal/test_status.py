@@ -140,3 +140,15 @@ def test_each_sidecar_is_looked_at_once_for_all_that_a_status_says_of_it(
     )
     assert flow(repo, "goal", "status", "greet", "--json").json["proposal"]["live"] is True
     assert len([ref for ref in asked if "evidence-ac1-eval-1" in ref]) == 1
+
+
+def test_without_a_home_folder_it_answers_and_says_what_is_missing(repo: GitRepo) -> None:
+    """Nothing of the user's is needed to show a goal; a ledger that is not there is no trust."""
+    scene.create(scene.start(repo))
+    nowhere = {"HOME": None, "FLOW_STATE_DIR": None}
+    for words in (("goal", "status"), ("goal", "list")):
+        assert flow(repo, *words, env=nowhere).status == 0
+    assert "set HOME" in flow(repo, "goal", "status", env=nowhere).stdout
+    done = flow(repo, "goal", "evaluate", "--json", env=nowhere)
+    assert (done.status, done.json["criterion_results"][0]["outcome"]) == (4, "not_executed")
+    assert "set HOME" in done.json["reason"]
