@@ -15,7 +15,7 @@ from flow.adapters.setup.defaults_file import read_defaults
 from flow.adapters.setup.project import about_commands
 from flow.adapters.verification.trial import run_alone
 from flow.app.transitions import create
-from flow.app.transitions.beside import refuse_beside_active
+from flow.app.transitions.beside import namesake, refuse_beside_active
 from flow.core.drafting.completing import surroundings_of
 from flow.core.drafting.draft import NO_DEFAULTS, new_document
 from flow.core.goal import ids
@@ -84,6 +84,7 @@ def create_goal(
         syntax_faults=lambda goal: syntax_faults(goal, name, context.environ, context.top, places),
         run_checks=lambda checks: run_alone(context.top, context.environ, checks),
         refuse_beside=lambda goal_id: refuse_beside_active(context, goal_id, line),
+        namesake=lambda goal_id: namesake(context, goal_id),
         defaults_known=defaults is None or context.knows_defaults(defaults.digest),
         unread=from_goal if from_goal and not context.trusted(context.load(from_goal))[0] else "",
         trusted=lambda goal_id: context.trusted(context.load(goal_id))[0],

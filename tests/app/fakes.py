@@ -472,10 +472,9 @@ class Shop:
         self.beside: tuple[str, ...] = ()
         """What could not be written beside the goal."""
 
-    def refuse_beside(self, goal_id: str) -> list[str]:
+    def refuse_beside(self, goal_id: str) -> None:
         if goal_id in self.refused:
             raise PersonNeeded("beside another goal")
-        return []
 
     def parse(self, text: str, name: str) -> Parsed:
         self.names.append(name)
@@ -536,6 +535,7 @@ class Shop:
             syntax_faults=lambda _goal: [],
             run_checks=self.run_checks,
             refuse_beside=self.refuse_beside,
+            namesake=lambda _goal_id: [],
             defaults_known=self.defaults_known,
             unread=self.unread,
             trusted=lambda goal_id: goal_id in {goal.id for goal, _ in self.trusted},

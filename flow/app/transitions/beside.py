@@ -36,21 +36,24 @@ class OpenGoalsPort(BranchPort, SpeakerPort, Protocol):
         """The user's state folder, as far as it knows closed goals."""
 
 
-def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> list[str]:
-    """Raise :class:`PersonNeeded` in an agent's shell where another goal is open here.
+def namesake(port: OpenGoalsPort, goal_id: str) -> list[str]:
+    """A warning where a new goal takes the name of an open one whose file is gone."""
+    known = port.remembered.left_open().get(goal_id)
+    if known is None or not is_of_branch(known.branch, port.branch()):
+        return []
+    begun = f"goal {goal_id} was open here, and its file was gone: this one has its name only"
+    return [f"{begun}; what was recorded of that: flow evidence list --run-id {known.run_id}"]
 
-    Returns a warning for a person where a new goal takes the name of an open one that is gone.
+
+def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
+    """Raise :class:`PersonNeeded` in an agent's shell where another goal is open here.
 
     ``line`` is the line for a person. A goal that cannot be read may be an active one. A goal that
     Flow left open counts as open if its file is gone, or was edited by hand to say that it is
     closed, a draft or of another branch; this includes the goal ``goal_id`` itself.
     """
     if not is_agent(port.speaker):
-        known = port.remembered.left_open().get(goal_id)
-        if known is None or not is_of_branch(known.branch, port.branch()):
-            return []
-        begun = f"goal {goal_id} was open here, and its file was gone: this one has its name only"
-        return [f"{begun}; what was recorded of that: flow evidence list --run-id {known.run_id}"]
+        return
     why = next(iter(_other_open(port, goal_id)), "") or next(iter(_lost_goals(port)), "")
     if why:
         raise PersonNeeded(
@@ -61,7 +64,6 @@ def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> list[s
             value=goal_id,
             remedy=f"a person, at a terminal: {line}",
         )
-    return []
 
 
 def _other_goals(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, GoalSummary | None]]:

@@ -80,9 +80,10 @@ class CreationTools(NamedTuple):
     """A fault for each command that bash cannot read."""
     run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
     """Runs commands that only read, and stores none of their results."""
-    refuse_beside: Callable[[str], list[str]]
-    """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here; warnings.
-    """
+    refuse_beside: Callable[[str], None]
+    """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here."""
+    namesake: Callable[[str], list[str]]
+    """A warning where (goal id) is the name of an open goal whose file is gone."""
     defaults_known: bool
     """Whether the user trusts the repository's defaults as they are; else nothing runs."""
     unread: str
@@ -132,7 +133,8 @@ def create_goal(
     goal = parsed.goal
     if as_draft is None:
         as_draft = goal.status == "draft"
-    beside = [] if as_draft else tools.refuse_beside(goal.id)
+    if not as_draft:
+        tools.refuse_beside(goal.id)
     _refuse_faulty(tools, goal, name)
     refuse_other_branch(goal, tools.branch())
     baseline = None
@@ -161,9 +163,10 @@ def create_goal(
     event = {"type": "created", "to": ready.status, "source": source, **tools.asked_by}
     if ready.base_commit is not None:
         event["base_commit"] = ready.base_commit
+    namesake = tools.namesake(goal.id)
     tools.write(final, run_id, baseline, artifact, event, trust)
     about = tools.about_commands(ready)
-    warnings = [*beside, *parsed.warnings, *lint_goal(ready, about)]
+    warnings = [*namesake, *parsed.warnings, *lint_goal(ready, about)]
     if known:
         warnings += () if as_draft else already_green(ready, tools.run_checks, about)
     elif not as_draft and not tools.trusted(goal.id):
