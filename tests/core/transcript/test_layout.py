@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from flow.core.transcript.layout import CAPS, lay_out
 from flow.core.transcript.model import Laid, Transcript, TranscriptEntry, has_ended, quotable_text
+from flow.core.transcript.rows import cut_middle
 from flow.core.untrusted.fences import LIMIT, fence
 from tests.support.counted import calls
 
@@ -245,5 +246,11 @@ def test_no_more_is_laid_out_than_the_limit_holds() -> None:
 
 def test_what_does_not_fit_is_counted_also_at_the_end() -> None:
     entries = [TranscriptEntry("prompt", "p" * 400, None, None), call("s" * 400, failed=True)]
-    shown = text(lay_out(made(*entries), limit=300))
-    assert shown == "(left out here: 1 calls, 1 requests, 1 of them failed; 802 bytes)"
+    error = TranscriptEntry("error", "e" * 400, None, None)
+    shown = text(lay_out(made(*entries, error), limit=300))
+    assert shown == "(left out here: 1 calls, 1 requests, 1 others, 1 of them failed; 1202 bytes)"
+
+
+def test_of_a_long_text_both_ends_stay() -> None:
+    shown = cut_middle(f"BEGINNING{'x' * 9000}END", 300)
+    assert (shown[:9], shown[-3:], len(shown)) == ("BEGINNING", "END", 300)
