@@ -156,7 +156,7 @@ class Context:
         """The runs as Flow left them, as far as the user's own state folder vouches for it."""
         from flow.adapters.chain.run_record import RunRecord
 
-        return RunRecord(self.top, lambda: self.heads, self._keep_runs_out)
+        return RunRecord(self.top, lambda: self.heads, self._keep_runs_out, lambda: self.own_record)
 
     def _keep_runs_out(self) -> None:
         from flow.adapters.setup.beside_goals import keep_runs_out

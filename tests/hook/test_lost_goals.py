@@ -258,6 +258,87 @@ def test_what_flow_does_itself_is_no_loss(door: str, work: GitRepo, capfd: Captu
         assert "systemMessage" not in stop(work, capfd)
 
 
+@pytest.fixture
+def side(work: GitRepo, tmp_path: Path) -> GitRepo:
+    """The work goes on in another working tree; the first one is on another branch meanwhile."""
+    stopped(work)
+    work.commit("a goal")
+    work.git("switch", "-qc", "other")
+    linked = tmp_path / "linked"
+    work.git("worktree", "add", "-q", str(linked), "main")
+    return GitRepo(linked)
+
+
+def back(work: GitRepo, side: GitRepo) -> None:
+    """The other working tree goes, with its runs, and the first one gets its branch."""
+    side.commit("its end")
+    work.git("worktree", "remove", "--force", str(side.path))
+    work.git("switch", "-q", "main")
+
+
+@pytest.mark.parametrize("door", ["clear at once", "clear", "confirm"])
+def test_a_closing_in_another_working_tree_is_no_loss_and_is_told(
+    door: str, work: GitRepo, side: GitRepo, capfd: Capture
+) -> None:
+    if door != "clear at once":
+        stop(side, capfd)
+    if door != "confirm":
+        assert scene.flow(side, "goal", "clear", "greet", "--yes").status == 0
+    else:
+        said = ("--by", "A Tester", "--note", "a new working tree", "--yes")
+        assert scene.flow(side, "goal", "approve", "greet", "guards", *said).status == 0
+        scene.meet(side)
+        done = scene.flow(side, "goal", "evaluate", "greet", "--json")
+        proposal = done.json["proposed_transition"]["proposal_id"]
+        words = ("goal", "confirm", "greet", "--proposal", proposal)
+        assert scene.flow(side, *words).status == 0
+    back(work, side)
+    status = "achieved" if door == "confirm" else "cancelled"
+    for words in (("status", "greet"), ("inspect", "greet")):
+        document = scene.flow(work, "goal", *words, "--json").json
+        assert (document["closed_by_hand"], document["warnings"]) == (False, [])
+    told = f"Flow: goal greet was closed as {status}, said from another working tree"
+    answer = stop(work, capfd)
+    assert answer["decision"] == "approve"
+    assert answer["systemMessage"].startswith(told)
+    assert "systemMessage" not in stop(work, capfd)
+
+
+@pytest.mark.parametrize("hand", ["status alone", "another closing", "another contract", "run"])
+def test_a_hand_in_another_working_tree_closes_nothing(
+    hand: str, work: GitRepo, side: GitRepo, capfd: Capture
+) -> None:
+    if hand != "status alone":
+        assert scene.flow(side, "goal", "clear", "greet", "--yes").status == 0
+    edits = {
+        "status alone": ("status: active", "status: achieved"),
+        "another closing": ("status: cancelled", "status: achieved"),
+        "another contract": ("grep -q please", "true please"),
+        "run": ('run_id: "', 'run_id: "x'),
+    }
+    replaced(*edits[hand])(side)
+    back(work, side)
+    answer = stop(work, capfd)
+    assert answer["decision"] == "block"
+    assert "closed by hand" in answer["systemMessage"]
+
+
+def test_a_closing_in_another_working_tree_does_not_renew_one_of_this_one(
+    work: GitRepo, capfd: Capture, tmp_path: Path
+) -> None:
+    """Opened again by git, and on another status since: its own record alone says how it is."""
+    stopped(work)
+    work.commit("a goal")
+    assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
+    closed = file(work).read_text()
+    work.git("checkout", "-q", "--", ".")
+    assert scene.flow(work, "goal", "pause", "greet").status == 0
+    assert scene.flow(work, "goal", "resume", "greet").status == 0
+    stop(work, capfd)
+    file(work).write_text(closed)
+    assert "closed by hand" in stop(work, capfd)["systemMessage"]
+
+
 def test_a_closing_in_another_state_folder_is_by_hand(
     work: GitRepo, capfd: Capture, tmp_path: Path
 ) -> None:

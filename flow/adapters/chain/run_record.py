@@ -28,9 +28,9 @@ from flow.adapters.chain.session_writes import COMING, RunWrites
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError, OutsideError
-from flow.startup.contexts import contextmanager
+from flow.startup.contexts import contextmanager, suppress
 from flow.startup.sha import sha256
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,6 +39,17 @@ if TYPE_CHECKING:
     from flow.adapters.chain.pinned_heads import PinnedHeads, PinnedRun
     from flow.core.chain.entries import LedgerEntry
     from flow.core.goal.model import Goal
+
+
+class SharedClosings(Protocol):
+    """The user's record of closed goals that all working trees of a repository share."""
+
+    def closing(self, goal_id: str, digest: str) -> None:
+        """Record a goal that Flow has closed; ``digest`` is that of the goal as it is now."""
+
+    def knows_closing(self, goal_id: str, digest: str) -> bool:
+        """Whether Flow closed the goal so, in any of the working trees."""
+
 
 BEFORE = "nothing that was recorded before counts"
 
@@ -49,7 +60,8 @@ class RunRecord:
     ``heads`` returns the user's pinned heads, and may raise :class:`FlowError` if the state folder
     cannot be used; without it, only this session's writes are vouched for. ``troubles`` explains in
     words why earlier evidence does not count. ``on_first`` is called after the first write to a
-    run where the checkout had none (a clone, a linked worktree). For one thread at a time.
+    run where the checkout had none (a clone, a linked worktree). ``shared`` returns the closings in
+    all working trees of the repository. For one thread at a time.
     """
 
     def __init__(
@@ -57,6 +69,7 @@ class RunRecord:
         root: str,
         heads: Callable[[], PinnedHeads] | None = None,
         on_first: Callable[[], None] | None = None,
+        shared: Callable[[], SharedClosings] | None = None,
     ) -> None:
         self.root = root
         self.troubles: dict[str, None] = {}
@@ -65,6 +78,7 @@ class RunRecord:
         self.damaged: set[str] = set()
         """Runs in which a recorded entry or file was looked up, and was missing or altered."""
         self._heads = heads
+        self._shared = shared
         self._on_first = on_first if on_first is not None and not _has_runs(root) else None
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
@@ -184,6 +198,16 @@ class RunRecord:
             on_first()
         return failed
 
+    def share_closing(self, goal_id: str, statement: bytes) -> None:
+        """Record for the repository's other working trees how Flow has closed the goal.
+
+        Their runs are their own, so they have no event about it. It comes when the goal is closed:
+        one whose closing failed must not count. A tree that does not learn of it asks a person.
+        """
+        if self._shared is not None:
+            with suppress(FlowError):
+                self._shared().closing(goal_id, sha256(statement).hexdigest())
+
     # --- asking --------------------------------------------------------------------------------
 
     @contextmanager
@@ -256,12 +280,24 @@ class RunRecord:
         return self.file(run_id, name, digest) or self.file(run_id, name + COMING, digest)
 
     def has_closing(self, run_id: str, goal: Goal, contract: str) -> bool:
-        """Whether this user's state folder knows how the goal got its final status."""
+        """Whether this user's state folder knows how the goal got its final status.
+
+        Where it was not closed in this checkout, its closing in another working tree counts.
+        """
         from flow.core.chain import closing_record
 
         events, _ = event_log.read(self.root, run_id, goal.id)
         at = closing_record.closed_at(events, goal.status)
-        return at is not None and self.closed(run_id, goal, contract, at)
+        if at is not None:
+            return self.closed(run_id, goal, contract, at)
+        runs = {run_id, goal.run_id or run_id}  # another working tree has a run of its own
+        if self._shared is None or any(self._closed_here(run, goal.id) for run in runs):
+            return False
+        statement = closing_record.shared_statement(goal, contract)
+        return self._shared().knows_closing(goal.id, sha256(statement).hexdigest())
+
+    def _closed_here(self, run_id: str, goal_id: str) -> bool:
+        return self.knows(run_id) and self.was_closed(run_id, goal_id)
 
     def was_closed(self, run_id: str, goal_id: str) -> bool:
         """Whether Flow closed the goal at some time; its present status does not count."""

@@ -145,6 +145,7 @@ class GoalChange:
         statement = closing_record.statement(goal, loaded.contract, intent.at)
         with self._announced(intent, f"{layout.CLOSINGS}{goal.id}", statement):
             self._commit(intent)
+        self._record.share_closing(goal.id, closing_record.shared_statement(goal, loaded.contract))
 
     @contextmanager
     def _announced(self, intent: transaction.Intent, name: str, data: bytes) -> Iterator[None]:

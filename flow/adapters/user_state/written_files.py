@@ -1,5 +1,7 @@
 """The record of journals, reports, scorecards and set-up files that Flow wrote (SPEC 17.11).
 
+Closed goals are in it, too, for the working trees that have no event about it (SPEC 17.10).
+
 It is in the user's state folder. Anyone can give a file such a name, so content counts: before Flow
 writes one, a line about its new content is added to a small file about that path. Of a journal only
 the front matter counts, since the text below is people's. Line ends do not count: git turns them
@@ -97,6 +99,14 @@ class OwnRecord:
     def guard(self, name: str, before: str | None, after: str) -> None:
         """Record that ``flow init`` is about to turn the guard with one digest into another."""
         self._add(f"guard {name}", WrittenFile(after, before or FLOW_BEGAN))
+
+    def closing(self, goal_id: str, digest: str) -> None:
+        """Record a goal that Flow has closed; ``digest`` is that of the goal as it is now."""
+        self._add(f"closing {goal_id}", WrittenFile(digest, FLOW_BEGAN))
+
+    def knows_closing(self, goal_id: str, digest: str) -> bool:
+        """Whether Flow closed the goal so, in any working tree of the repository."""
+        return bool(self.rows(f"closing {goal_id}", digest))
 
     def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
         """Record that a journal is about to hold ``new`` in the place of ``old``.

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from flow.core.stop.lost_goals import OpenGoal, OpenGoals
     from flow.core.tool_calls.speaker import Speaker
 
+ELSEWHERE = "another working tree"
+"""Origin of a closing that this checkout has no event about."""
+
 
 class GoalMemory(Protocol):
     """Memory of a checkout's goals; every method may raise :class:`FlowError`."""
@@ -104,6 +107,8 @@ class RememberedGoals:
 
         try:
             event = self._port.newest_change(goal_id, run_id)
+            if event is None or event.get("to") != status:
+                event = {"to": status, "said_from": ELSEWHERE}
         except FlowError:  # its events are told where they are read
             event = None
         self._port.checkout_notes.note_closed(closed_goal(goal_id, branch, status, event))

@@ -68,10 +68,19 @@ def closed_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:
 
 def statement(goal: Goal, contract: str, at: str) -> bytes:
     """The bytes to digest: the goal as it was closed at ``at``, and its evidence."""
+    return _bytes(goal, contract, {"at": at})
+
+
+def shared_statement(goal: Goal, contract: str) -> bytes:
+    """The bytes to digest for other working trees: they have the goal's file, and not the event."""
+    return _bytes(goal, contract, {"run": goal.run_id})
+
+
+def _bytes(goal: Goal, contract: str, more: Mapping[str, str | None]) -> bytes:
     document = {
         "goal": goal.id,
         "to": goal.status,
-        "at": at,
+        **more,
         "contract": contract,
         "evidence": [[c.id, c.status, c.evidence_ref] for c in goal.criteria],
     }
