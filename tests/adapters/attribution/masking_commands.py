@@ -372,6 +372,7 @@ pytest || command true
 pytest && echo ok || echo failed
 pytest; echo "exit code: $?"
 pytest; echo done; exit $?
+pytest || [ 1 -nt 2 ]
 pytest || exit 0
 (pytest) || exit 0
 (pytest || true) && true

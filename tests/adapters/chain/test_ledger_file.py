@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -359,6 +360,16 @@ def test_no_regular_file_is_a_finding(root, tmp_path, name, what):
     found = findings(root)
     assert found
     assert any(file == name for _, file in found)
+
+
+def test_a_file_that_the_disk_does_not_give_is_a_finding(root, monkeypatch):
+    record(root, "one")
+
+    def refuse(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(chain_files._EvidenceFolder, "_digest", refuse)
+    assert {"unreadable"} <= {kind for kind, _ in findings(root)}
 
 
 def test_a_run_that_is_a_link_is_a_finding(root, tmp_path):

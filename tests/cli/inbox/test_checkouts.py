@@ -164,8 +164,9 @@ def test_a_path_that_is_not_utf_8_is_a_path_like_any_other(tmp_path: Path) -> No
 
 def test_what_is_broken_is_told_apart_from_its_name(greet: GitRepo, tmp_path: Path) -> None:
     greet.write(".flow/goals/torn.goal.yaml", "kind: [")
-    shown = run_flow("inbox", cwd=tmp_path).stdout
-    assert f"\nbroken  {greet.path} torn: cannot be read" in shown
+    for _ in range(2):  # the second time its fault is in the index
+        shown = run_flow("inbox", cwd=tmp_path).stdout
+        assert f"\nbroken  {greet.path} torn: cannot be read" in shown
 
 
 def test_two_repositories_of_one_name_are_told_apart(tmp_path: Path) -> None:

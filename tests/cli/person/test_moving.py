@@ -98,6 +98,13 @@ def test_a_pause_of_what_does_not_run_says_what_it_did(
     assert row["paused"]["reason"] == "not now"
 
 
+def test_the_same_pause_again_changes_nothing(work: GitRepo) -> None:
+    shown(work, "pause", "--reason", "not now")
+    before = scene.goal_file(work), (scene.run_dir(work) / "events.jsonl").read_bytes()
+    shown(work, "pause", "--reason", "not now")
+    assert (scene.goal_file(work), (scene.run_dir(work) / "events.jsonl").read_bytes()) == before
+
+
 def test_a_secret_in_the_reason_of_a_pause_is_not_recorded(work: GitRepo) -> None:
     """An agent says why it cannot go on, perhaps with a line of output; the journal is tracked."""
     token = "ghp_" + "a1B2" * 9
