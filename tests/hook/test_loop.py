@@ -121,6 +121,8 @@ def test_the_fourth_equal_stop_is_stuck(looping: GitRepo, capfd: Capture) -> Non
     assert found["reason"].startswith("stuck_no_progress")
     assert events(looping)[-1]["limit"] == "stuck_no_progress"
     assert answers[3]["reason"].startswith("goal greet is failed: stuck_no_progress: the same ")
+    told = scene.flow(looping, "goal", "history", "greet").stdout
+    assert told.index("turn 4") < told.index("the Stop hook closed it as failed")
     anew = "flow goal create NEW --from greet"
     assert answers[3]["next_step_hint"].endswith(anew), "a closed goal is not evaluated again"
     why = "the same criteria passed after each of 3 continuations"

@@ -108,6 +108,23 @@ def test_a_line_for_each_turn_and_each_act_with_peoples_words() -> None:
 
 
 @pytest.mark.parametrize(
+    "act",
+    [
+        {"to": "failed", "by": "the Stop hook", "how": "Stop hook, evaluator-loop"},
+        {"to": "waiting_for_user", "proposal_id": "p", "reason": "r"},
+        {"to": "waiting_for_user", "how": "Stop hook, evaluator-loop", "reason": "r"},
+    ],
+)
+def test_a_turn_comes_before_what_its_limit_did(act: dict[str, str]) -> None:
+    """The stop is recorded last; what was done before the turn began stays before it."""
+    stops = [event("stop", turn=n, verdict="incomplete", answer="let_go") for n in (1, 2)]
+    resumed = event("transition", to="active", by="sam", **{"from": "blocked"})
+    lines = shown(stops[0], resumed, event("transition", **act), stops[1])[2:]
+    assert ["turn" in line for line in lines[:4]] == [True, False, True, False]
+    assert "sam resumed it" in lines[1]
+
+
+@pytest.mark.parametrize(
     ("told", "line"),
     [
         (event("created", to="draft"), "±  created as a draft"),

@@ -99,7 +99,10 @@ def _day(stamp: str) -> str:
 
 
 def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list[Entry]:
-    """The entries for events of interest to people; a stop is part of its turn's entry."""
+    """The entries for events of interest to people; a stop is part of its turn's entry.
+
+    A turn comes before what its limit did.
+    """
     entries: list[Entry] = []
     place: dict[object, int] = {}
     for event in events:
@@ -112,8 +115,9 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
             entries[at] = entries[at]._replace(right=_answer(event), event=event)
             continue
         if turn is not None:
-            place[turn] = len(entries)
-            entries.append(_turn(event)._replace(turn=event["turn"]))
+            limits = kind == "stop" and entries and _is_of_limit(entries[-1].event)
+            place[turn] = len(entries) - 1 if limits else len(entries)
+            entries.insert(place[turn], _turn(event)._replace(turn=event["turn"]))
             continue
         note = notes.get(str(event.get("evidence_id"))) or event.get("note")
         entry = _TELL.get(kind, _other)(event)
@@ -124,6 +128,12 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
 def _is_implied(event: Event) -> bool:
     """Whether an evaluation, an approval, a pause or a closing made the goal active by the way."""
     return event.get("type") == "transition" and str(event.get("reason")).startswith(_IMPLIED)
+
+
+def _is_of_limit(event: Event) -> bool:
+    """Whether a limit of the loop moved the goal: the turn that reached it is recorded after it."""
+    by_hook = str(event.get("how")).startswith("Stop hook")
+    return event.get("type") == "transition" and bool(by_hook or event.get("proposal_id"))
 
 
 def _is_start_alone(event: Event) -> bool:
