@@ -51,7 +51,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--judges",
-        type=whole(1, 25, "a number of judges"),
+        type=whole(1, 25, "a number of judges (at least 2 for a debate)"),
         metavar="N",
         help="how many (default: 3, or one for each --judge-backend); a debate needs two",
     )

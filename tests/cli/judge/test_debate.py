@@ -342,6 +342,14 @@ def test_wrong_calls(
     assert not (place.path / ".specs").exists()
 
 
+def test_a_number_of_judges_that_is_none_is_told_what_a_debate_needs(place: GitRepo) -> None:
+    for judges in ("0", "26"):
+        refused = debate(place, "--judges", judges).stderr
+        assert (
+            "a number of judges (at least 2 for a debate): a whole number from 1 to 25" in refused
+        )
+
+
 @pytest.mark.parametrize("blank", ["", " \n"])
 def test_a_blank_task_is_a_missing_one(blank: str, place: GitRepo, judges: DebateJudges) -> None:
     done = debate(place, "--task", blank, "--json")
