@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import sys
 
+from flow.app.evaluation.goal_rules import own_files
 from flow.app.open_goals import read_here
 from flow.app.transitions.beside import others_open
 from flow.cli.parser import Parser
 from flow.cli.parsing import CommandSpec
+from flow.core.text import display
 from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.context import Context
@@ -57,7 +59,17 @@ def _check_push(_: argparse.Namespace, out: Output) -> int:
     status = command.run(Parser("flow goal evaluate", command).parse(words), out)
     if status != 0:
         out.say(f"flow: goal {goal.id} is not achieved, so the push stops")
+    elif names := _uncommitted(context, goal):
+        told = display.counted(len(names), "file", ("was", "were"))
+        out.say(f"flow: {told} not measured as HEAD has them: {display.names(names)}")
     return status
+
+
+def _uncommitted(context: Context, goal: Goal) -> list[str]:
+    """The changed files that are not as HEAD has them (or git converts them); not Flow's own."""
+    baseline, now = context.tree.shown(goal)
+    own = own_files(goal, baseline)
+    return [each.path for each in now.changes if each.head != each.worktree and not own(each)]
 
 
 def _let_push(out: Output) -> int:
@@ -89,6 +101,7 @@ COMMANDS = {
         _check_push,
         "`flow init --git-hook pre-push` installs the hook. Where no goal of the branch has begun\n"
         "the push goes on; with several, a paused one, one that cannot be read, or after any\n"
-        "error it stops. It looks at the files as they lie there, not at the commits of the push.",
+        "error it stops. It looks at the files as they lie there, not at the commits of the push,\n"
+        "and names those that are not as HEAD has them.",
     )
 }

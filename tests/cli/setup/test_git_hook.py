@@ -82,7 +82,21 @@ def test_a_goal_stops_the_push_until_it_is_achieved(cloned: GitRepo) -> None:
     cloned.commit("polite")
     done = push(cloned)
     assert done.status == 0, done
+    assert "HEAD has" not in done.stderr
     assert pushed(cloned)
+
+
+def test_files_that_the_push_does_not_have_are_named(cloned: GitRepo) -> None:
+    scene.create(cloned)
+    cloned.commit("a goal")
+    scene.meet(cloned)
+    cloned.write("src/new.txt", "x")
+    told = "flow: 2 files were not measured as HEAD has them: src/greet.txt, src/new.txt"
+    done = push(cloned)
+    assert done.status == 0, done
+    assert told in done.stderr
+    cloned.git("add", "src")
+    assert told in push(cloned).stderr, "the index is no commit"
 
 
 def test_a_blocked_goal_stops_the_push(cloned: GitRepo) -> None:
