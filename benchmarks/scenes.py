@@ -215,6 +215,7 @@ def hook(here: Place, scale: Scale) -> Iterator[Figure]:
         return timing.spawn([script], here.env, stdin=events[where])
 
     os.chdir(here.folder)
+    time.sleep(UNSETTLED)  # of a repository that was just made no stamp is believed yet
     once = "bash --noprofile --norc -o pipefail -c true </dev/null >/dev/null 2>&1"
     loop = ["/bin/bash", "--noprofile", "--norc", "-c", f"for i in 1 2 3; do {once}; done"]
     times = timing.in_turns(

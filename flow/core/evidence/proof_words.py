@@ -23,7 +23,7 @@ from flow.core.evidence.proof_tables import (
     TOOL_FOLDERS,
 )
 from flow.core.layout import written_by_flow
-from flow.core.masked_exit.programs import LOOKS, MAKES, SEARCHERS, shell_text
+from flow.core.masked_exit.programs import FILTERS, LOOKS, MAKES, SEARCHERS, shell_text
 from flow.core.masked_exit.runner_names import runner_of, started, starts_runners
 from flow.core.masked_exit.runner_tables import LAUNCHERS, MODULES
 from flow.core.masked_exit.runner_words import operands, package_script
@@ -529,7 +529,7 @@ _ALIKE = (
 """Names that programs give to their settings: ``.knip.json``, ``.yapfignore``, ``Gulpfile.js``."""
 _IN_TABLES = frozenset(
     itertools.chain(
-        EXAMINERS, LOOKS, LAUNCHERS, MODULES, *(e.programs for e in ECOSYSTEMS.values())
+        EXAMINERS, FILTERS, LOOKS, LAUNCHERS, MODULES, *(e.programs for e in ECOSYSTEMS.values())
     )
 )
 
