@@ -140,7 +140,7 @@ def create_goal(
     baseline = None
     run_id = goal.run_id or tools.new_run_id(goal.id, now)
     if not as_draft:
-        baseline = tools.pin(goal, base)._replace(began=now)
+        baseline = tools.pin(goal, base)
         _refuse_outside(goal, tools.outside(goal, baseline), base)
     changes = draft.starting_changes(
         goal.document,
@@ -148,7 +148,6 @@ def create_goal(
         run_id=run_id,
         base=tools.kept_base(base) if base is not None else None,
         base_commit=baseline.base_commit if baseline else None,
-        now=now,
     )
     final = with_schema_line(tools.edit(parsed.text, changes))
     ready = tools.parse(final, name).goal

@@ -162,12 +162,10 @@ def starting_changes(
     status: str,
     run_id: str | None,
     base_commit: str | None,
-    now: str,
     base: str | None = None,
 ) -> Sequence[tuple[tuple[str | int, ...], Any]]:
     """The edits that turn a goal's text into that of a goal which starts as ``status``."""
     wanted = (
-        ("metadata", "created_at", now),
         ("lifecycle", "status", status),
         ("scope", "run_id", run_id),
         ("scope", "base", base),

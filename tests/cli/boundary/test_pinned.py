@@ -133,7 +133,7 @@ def test_an_older_run_of_the_same_name_is_not_this_ones(
     """HAZARD I270: the goal was made again, and a hand names the run of the one before."""
     words = ("goal", "create", "--file", "goal.yaml")
     written = """
-        metadata: {id: greet, created_at: "2026-01-01T00:00:00Z"}
+        metadata: {id: greet}
         objective:
           outcome: o
           acceptance_criteria: [{text: t, verification_command: grep -q g src/greet.txt}]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
@@ -25,7 +23,7 @@ from tests.support.stops import settings, stop
 GOAL = """\
 apiVersion: flow.synapti.ai/v1
 kind: FlowGoal
-metadata: {{id: greet}}
+metadata: {{id: greet, created_at: "{created}"}}
 scope: {{repo: demo, branch: main, issue: 7}}
 objective:
   outcome: the notes are written
@@ -85,13 +83,9 @@ def made_goal(
     scene.start(repo)
     run = f"**User:** /notes\n\n**Assistant:** Written: {QUOTE}.\n"
     known = {"src/notes.md": SOLUTION, "src/run.md": run, "goal.yaml": ""}
-    text = GOAL.format(way=way, kind=kind, evaluator=evaluator)
+    text = GOAL.format(way=way, kind=kind, created=created, evaluator=evaluator)
     repo.commit("notes", **{**known, "goal.yaml": text, **files})
-    moment = datetime.datetime.fromisoformat(created).timestamp()
-    with pytest.MonkeyPatch.context() as clock:
-        clock.setattr(time, "time", lambda: moment)
-        done = scene.flow(repo, "goal", "create", "--file", "goal.yaml")
-    assert done.status == 0, done
+    done = scene.create_from(repo)
     scene.meet(repo)
     return done
 
