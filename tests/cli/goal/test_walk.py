@@ -328,10 +328,10 @@ def _paths(repo: GitRepo) -> set[str]:
     return {str(path) for path in paths if ".git" not in path.relative_to(repo.path).parts}
 
 
-def test_a_pipeline_names_the_contract_it_means(work: GitRepo, home: Path) -> None:
+def test_a_pipeline_names_the_contract_it_means(work: GitRepo) -> None:
     created(work)
     digest = flow(work, "trust", "check", "greet", "--json").json["digest"]
-    (home / "flow-state/goal-trust.jsonl").unlink()
+    assert flow(work, "trust", "revoke", "greet").status == 0
     work.write("src/greet.txt", "please\n")
     assert flow(work, "goal", "evaluate", "greet").status == 4
     assert flow(work, "goal", "evaluate", "greet", "--trust-digest", digest).status == 0
