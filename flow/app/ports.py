@@ -371,9 +371,6 @@ class GoalNotes(Protocol):
 class TrustRecord(Protocol):
     """The contracts that this user trusted, even where that was revoked since."""
 
-    def check(self, goal_id: str, digest: str) -> bool:
-        """Whether the newest line for the goal records exactly this contract's digest."""
-
     def history(self, goal_id: str) -> Sequence[TrustEntry]:
         """Every line that records trust in the goal, newest first."""
 

@@ -132,20 +132,19 @@ def test_a_contract_that_was_only_named_is_trusted_before_it_is_confirmed(
     assert scene.status(work) == "active"
 
 
-def test_what_was_revoked_runs_for_a_pipeline_and_is_not_proposed(work: GitRepo) -> None:
-    """The user's own word comes before a pipeline's (HAZARD I306)."""
+def test_what_was_revoked_runs_for_a_pipeline_and_nobody_can_confirm_it(work: GitRepo) -> None:
     scene.meet(work)
     assert flow(work, "trust", "revoke", "greet").status == 0
-    done = named(work)
-    assert (done.status, done.json["do"], done.json["proposed_transition"]) == (
-        4,
-        "ask_trust",
-        None,
-    )
-    assert "was revoked" in done.json["reason"]
-    assert amended(work) == []
-    assert flow(work, "trust", "record", "greet", "--yes").status == 0
-    assert named(work).json["proposed_transition"] is not None
+    verdict = named(work).json
+    assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_trust")
+    assert "flow trust record greet" in verdict["next_step_hint"]
+    told = flow(work, "verdict", "show").stdout
+    assert "flow trust record" in told.splitlines()[-1]
+    assert "flow goal confirm" not in told, "it would be refused"
+    assert "nothing is proposed" not in told
+    done = confirm(work, verdict["proposed_transition"]["proposal_id"])
+    assert (done.status, "was revoked" in done.stdout) == (2, True)
+    assert scene.status(work) == "active"
 
 
 # --- confirm asks again -------------------------------------------------------------------------

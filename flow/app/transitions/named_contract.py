@@ -2,7 +2,7 @@
 
 It lets the commands run, and no more. If this user's state folder knows another contract of the
 goal, the difference is an amendment that no person agreed to: it is recorded, and nothing is
-proposed until a person trusts the new contract, or one again in which trust was revoked.
+proposed until a person trusts the new contract.
 """
 
 from __future__ import annotations
@@ -96,8 +96,7 @@ def take_named(
             _remember_contract(port, loaded)
         return request
     if known["digest"] == loaded.contract:
-        why = f"trust in it was revoked; a person reads it: flow trust record {loaded.goal.id}"
-        return request._replace(no_proposal=why) if known.get("revoked") else request
+        return request
     if not request.dry_run:
         _record_change(port, loaded, known, amend)
     return request._replace(
@@ -115,8 +114,7 @@ def _known_contract(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str,
     try:
         recorded = port.trust_ledger.recorded(goal.id)
         if recorded is not None:
-            revoked = not port.trust_ledger.check(goal.id, recorded.digest)
-            return {"digest": recorded.digest, "contract": recorded.contract, "revoked": revoked}
+            return {"digest": recorded.digest, "contract": recorded.contract}
         note = port.notes("contracts").read(goal.id)
     except FlowError:
         return None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HARMLESS = ("coverage.xml", ".coverage", ".cache/v/data")
 """What a run may leave behind and nobody has to know. All else that appears is a change."""
 JOURNALS = (JOURNAL, ".decisions/issue-8.md")
+REVOKED = "trust in it was revoked"
 """The journals of the goals that these worlds have."""
 
 
@@ -139,7 +140,7 @@ class Oracle(Looks):
         if contract_of(self.world, goal) != begun.contract:
             reasons.append("the contract is not what a person agreed to")
         if goal not in self.trusted:
-            reasons.append("trust in it was revoked")
+            reasons.append(REVOKED)
         branch = self.world.answer("symbolic-ref", "HEAD").strip()
         if branch and branch != f"refs/heads/{BRANCH}":
             reasons.append(f"another branch is checked out: {branch}")
