@@ -61,9 +61,9 @@ def test_what_was_handed_in_is_never_told_as_a_result_of_flows(repo: GitRepo) ->
     run_id = scene.run_dir(work).name
     before = scene.flow(work, "report", "--output", "-").stdout
     forged = {
-        "a1": "command_result, proves: [AC1], exit_code: 0, outcome: passed, limitations: [x]",
-        "a2": "human_approval, proves: [AC2], approved_by: Ada Lovelace",
-        "a3": "path_boundary_check, violations: [{path: evil.txt}]",
+        "mine-1": "command_result, proves: [AC1], exit_code: 0, outcome: passed, limitations: [x]",
+        "mine-2": "human_approval, proves: [AC2], approved_by: Ada Lovelace",
+        "mine-3": "path_boundary_check, violations: [{path: evil.txt}]",
     }
     at = scene.flow(work, "evidence", "list", "--json").json["evidence"][0]["created_at"]
     head = "apiVersion: flow.synapti.ai/v1\nkind: FlowEvidence\n"
@@ -88,7 +88,7 @@ def test_what_was_handed_in_is_never_told_as_a_result_of_flows(repo: GitRepo) ->
     assert scene.flow(work, "evidence", "export", "--output", "../bundle").status == 0
     assert scene.flow(work, "report", "--bundle", "../bundle", "--output", "../pages").status == 0
     pages += "".join(page.read_text("utf-8") for page in (work.path / "../pages").iterdir())
-    for word in ("Ada Lovelace", "evil.txt", "a1</code>"):
+    for word in ("Ada Lovelace", "evil.txt", "mine-1</code>"):
         assert word not in before + pages
 
 
