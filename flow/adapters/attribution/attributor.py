@@ -217,9 +217,11 @@ class Attributor:
         named = [words[0] for words in reading.commands if "/" in words[0]]
         paths = [os.path.join(self._top, check.cwd, name) for name in named]
         place = _programs().installed_elsewhere(self._top, paths, self._path)
+        if not place:
+            return ""
         flat = os.path.isfile(os.path.join(place, "pyproject.toml"))
         first = "-m" in check.command.split() or os.path.isfile(f"{self._top}/conftest.py")
-        if not place or (flat and first):  # the current folder comes before what is installed
+        if flat and first:  # the current folder comes before what is installed
             return ""
         return (
             f"{OTHER_CODE}Python imports this project from another checkout, {visible(place)}, so "

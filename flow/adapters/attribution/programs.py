@@ -6,6 +6,7 @@ import os
 import re
 
 from flow.adapters.fs.state_folder import read_small
+from flow.adapters.git.find import upward
 from flow.adapters.process.environment import find_program
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
@@ -113,9 +114,7 @@ def _content(folder: str, name: str) -> bytes:
 
 def _is_project_of(top: str, place: str) -> bool:
     """Whether ``place`` lies in a checkout of a project that ``top`` has at the same path."""
-    outer = place
-    while outer != "/" and not os.path.lexists(f"{outer}/.git"):
-        outer = os.path.dirname(outer)
+    outer = next((each for each in upward(place) if os.path.lexists(f"{each}/.git")), "/")
     own = os.path.normpath(f"{top}/{os.path.relpath(place, outer)}")
     while outer != "/" and len(own) >= len(top) and os.path.isdir(own):
         there, here = (
