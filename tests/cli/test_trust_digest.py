@@ -116,11 +116,8 @@ def test_a_machine_that_knows_nothing_remembers_what_was_named_first(
     assert any(WEAKER[1] in line for line in event["difference"])
 
 
-def test_a_contract_that_was_only_named_is_trusted_before_it_is_confirmed(
-    work: GitRepo, home: Path
-) -> None:
-    scene.meet(work)
-    (home / "flow-state/goal-trust.jsonl").unlink()
+def confirmed_when_only_named(work: GitRepo) -> Any:
+    """What ``confirm`` answers to the proposal of a contract that is named and not trusted."""
     verdict = named(work).json
     assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_trust")
     assert "flow trust record greet" in verdict["next_step_hint"]
@@ -128,21 +125,22 @@ def test_a_contract_that_was_only_named_is_trusted_before_it_is_confirmed(
     assert "flow trust record" in told.splitlines()[-1]
     assert "flow goal confirm" not in told, "it would be refused"
     assert "nothing is proposed" not in told
-    assert confirm(work, verdict["proposed_transition"]["proposal_id"]).status == 2
+    return confirm(work, verdict["proposed_transition"]["proposal_id"])
+
+
+def test_a_contract_that_was_only_named_is_trusted_before_it_is_confirmed(
+    work: GitRepo, home: Path
+) -> None:
+    scene.meet(work)
+    (home / "flow-state/goal-trust.jsonl").unlink()
+    assert confirmed_when_only_named(work).status == 2
     assert scene.status(work) == "active"
 
 
 def test_what_was_revoked_runs_for_a_pipeline_and_nobody_can_confirm_it(work: GitRepo) -> None:
     scene.meet(work)
     assert flow(work, "trust", "revoke", "greet").status == 0
-    verdict = named(work).json
-    assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_trust")
-    assert "flow trust record greet" in verdict["next_step_hint"]
-    told = flow(work, "verdict", "show").stdout
-    assert "flow trust record" in told.splitlines()[-1]
-    assert "flow goal confirm" not in told, "it would be refused"
-    assert "nothing is proposed" not in told
-    done = confirm(work, verdict["proposed_transition"]["proposal_id"])
+    done = confirmed_when_only_named(work)
     assert (done.status, "was revoked" in done.stdout) == (2, True)
     assert scene.status(work) == "active"
 
