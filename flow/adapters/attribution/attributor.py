@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.attribution import declared_reports
-from flow.adapters.attribution.report_files import LIMIT, read_report
+from flow.adapters.attribution import report_files
+from flow.adapters.attribution.reported_tests import LIMIT, read_report
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
@@ -31,7 +31,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.adapters.attribution.declared_reports import Stamp
+    from flow.adapters.attribution.report_files import Stamp
     from flow.app.checks import Check, CheckEvents, CheckResult
     from flow.app.ports import RunChecks
     from flow.core.attribution.reading import Summary
@@ -115,11 +115,7 @@ class Attributor:
 
     def declared(self, check: Check) -> dict[str, Stamp]:
         """The reports that the criterion names, as they are now."""
-        return (
-            declared_reports.stamps_below(self._top, check.cwd, check.report)
-            if check.report
-            else {}
-        )
+        return report_files.stamps_below(self._top, check.cwd, check.report) if check.report else {}
 
     def trace(
         self,
@@ -137,7 +133,7 @@ class Attributor:
         named: list[tuple[str, Summary]] = []
         why = ""
         if check.report:
-            named, why = declared_reports.written_reports(self._top, declared, self.declared(check))
+            named, why = report_files.written_reports(self._top, declared, self.declared(check))
         written = [*dict((*self._reports(before), *named)).items()]
         return RunTrace(output, _is_whole_output(output, result), before, written, named, why)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from flow.adapters.attribution.report_files import LIMIT
+from flow.adapters.attribution.reported_tests import LIMIT
 from flow.adapters.contracts import formats
 from flow.adapters.exchange.import_status import read_ci, read_sarif
 from flow.core.evidence.imported import (

@@ -13,7 +13,7 @@ import pytest
 
 from flow.adapters.attribution import attributor, shell_syntax
 from flow.adapters.attribution.attributor import Attributor, attributed
-from flow.adapters.attribution.report_files import LIMIT, read_report
+from flow.adapters.attribution.reported_tests import LIMIT, read_report
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.errors import ContractError
