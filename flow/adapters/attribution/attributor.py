@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 
 from flow.adapters.attribution import report_files
-from flow.adapters.attribution.reported_tests import LIMIT, read_report
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
@@ -65,7 +64,7 @@ class RunTrace(NamedTuple):
 
     def reports(self) -> list[tuple[str, Summary]]:
         """The reports in files, and the whole output if it is one."""
-        printed = _output_report(self.output) if self.whole else None
+        printed = report_files.read_report(self.output) if self.whole else None
         return [*self.written, *([("output", printed)] if printed is not None else ())]
 
 
@@ -277,10 +276,10 @@ class Attributor:
         summaries = []
         for rel in self._rewritten(before):
             try:
-                data = files.read_optional(self._top, rel, limit=LIMIT)
+                data = files.read_optional(self._top, rel, limit=report_files.LIMIT)
             except FlowError:  # a link, a folder, too large: no report
                 continue
-            summary = _output_report(data) if data is not None else None
+            summary = report_files.read_report(data) if data is not None else None
             if summary is not None:
                 summaries.append((rel, summary))
         return summaries
@@ -395,10 +394,3 @@ def _builds(reading: CommandReading) -> bool:
 def _is_whole_output(data: bytes, result: CheckResult) -> bool:
     """Whether ``data``, the end of an output, is all of it."""
     return len(data) < WINDOW and (result.output_end is not None or not result.truncated_bytes)
-
-
-def _output_report(data: bytes) -> Summary | None:
-    if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"<", b"{"):
-        return None
-
-    return read_report(data)

@@ -8,7 +8,7 @@ import os
 import re
 
 from flow.adapters.attribution.programs import missing
-from flow.adapters.attribution.reported_tests import LIMIT
+from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.absent import passed_by_failing
 from flow.core.attribution.attribute import lines_of, summaries, unseen_attribution

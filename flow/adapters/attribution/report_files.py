@@ -1,8 +1,8 @@
-"""The reports that a criterion says its command writes: its ``report`` (SPEC 17.1).
+"""Reports of tests as files, and those that a criterion says its command writes (SPEC 17.1).
 
-A path or a pattern, from the command's folder or the top level. Only regular files below the top
-level count, no component of their path a symlink, and only those that the run has written: an
-unchanged older file is no sign of this run.
+A criterion's ``report`` is a path or a pattern, from the command's folder or the top level. Only
+regular files below the top level count, no component of their path a symlink, and only those that
+the run has written: an unchanged older file is no sign of this run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import posixpath
 
-from flow.adapters.attribution.reported_tests import LIMIT, read_report
 from flow.adapters.fs import files
 from flow.core.boundary.globs import Globs
 from flow.errors import FlowError
@@ -23,12 +22,29 @@ if TYPE_CHECKING:
 
     Stamp = tuple[int, ...]
 
+LIMIT = 16 << 20
+"""Bytes; a larger report is not read."""
 MOST_ENTRIES = 50_000
 """Most names that are compared with a pattern."""
 MOST_FILES = 2_000
 MOST_BYTES = 64 << 20
 """Most bytes of all files together."""
 _WILD = frozenset("*?[\\")
+
+
+def first_character(data: bytes) -> bytes:
+    """The first character of a report's text, in UTF-8 or UTF-16: XML begins with ``<``."""
+    return data[:200].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")[:1]
+
+
+def read_report(data: bytes) -> Summary | None:
+    """Counts from a report; None if it has none of the known forms, or is too large."""
+    first = first_character(data)
+    if len(data) > LIMIT or first not in (b"<", b"{"):
+        return None
+    from flow.adapters.attribution import reported_tests
+
+    return reported_tests.read_summary(data, xml=first == b"<")
 
 
 def stamps_below(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from flow.core.evidence.imported import LONGEST_NAME, MOST_FAILING, CheckReport, NoReport, commit_in
+from flow.adapters.attribution.reported_tests import LONGEST_NAME, MOST_FAILING, NoReport
+from flow.core.evidence.imported import CheckReport
+from flow.startup import re
 from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flow.core.evidence.model import Outcome
 
@@ -23,6 +25,24 @@ _ALSO = (
 _OPEN = frozenset(
     (*_ALSO.split(), "created", "requested", "scheduled", "preparing", "completed", "aborted")
 )
+
+_COMMIT = r"[0-9a-fA-F]{7,64}"
+
+
+def commit_in(values: Iterable[object]) -> str | None:
+    """The commit that a report's fields name; None if there is none.
+
+    Only hexadecimal ids count: a branch's name, or ``HEAD``, would fit any checkout. Raises
+    :class:`NoReport` if they name different commits.
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    ids = {text.lower() for text in texts if re.fullmatch(_COMMIT, text)}
+    if not ids:
+        return None
+    longest = max(ids, key=len)
+    if not all(longest.startswith(commit) for commit in ids):
+        raise NoReport(f"it names different commits: {', '.join(sorted(ids)[:5])}")
+    return longest
 
 
 def read_sarif(document: Mapping[str, Any]) -> CheckReport:

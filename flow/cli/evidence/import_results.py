@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.adapters.attribution.reported_tests import LIMIT
+from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import inputs
 from flow.app import goal_views
 from flow.app.exchange.imports import import_report

@@ -9,7 +9,6 @@ the checkout, do not matter for this.
 from __future__ import annotations
 
 from flow.core.boundary.changes import PathChange, Snapshot, where
-from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,11 +33,6 @@ NAMES: Mapping[str, str] = {
     "sarif": "a SARIF log",
     "ci": "a CI run's status",
 }
-_COMMIT = r"[0-9a-fA-F]{7,64}"
-
-
-class NoReport(ValueError):
-    """Reason that a file is no report of its format; the caller adds the file's name."""
 
 
 class CheckReport(NamedTuple):
@@ -57,26 +51,6 @@ class CheckReport(NamedTuple):
     """The first names of failed tests or rules."""
     doubts: tuple[str, ...] = ()
     """Limitations of this report beyond those of its format."""
-
-
-MOST_FAILING = 20
-LONGEST_NAME = 200
-
-
-def commit_in(values: Iterable[object]) -> str | None:
-    """The commit that a report's fields name; None if there is none.
-
-    Only hexadecimal ids count: a branch's name, or ``HEAD``, would fit any checkout. Raises
-    :class:`NoReport` if they name different commits.
-    """
-    texts = [value for value in values if isinstance(value, str)]
-    ids = {text.lower() for text in texts if re.fullmatch(_COMMIT, text)}
-    if not ids:
-        return None
-    longest = max(ids, key=len)
-    if not all(longest.startswith(commit) for commit in ids):
-        raise NoReport(f"it names different commits: {', '.join(sorted(ids)[:5])}")
-    return longest
 
 
 def limitations(report: CheckReport) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from flow.adapters.attribution import attributor, shell_syntax
 from flow.adapters.attribution.attributor import Attributor, attributed
-from flow.adapters.attribution.reported_tests import LIMIT, read_report
+from flow.adapters.attribution.report_files import LIMIT, read_report
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.errors import ContractError
@@ -764,7 +764,13 @@ def _ctrf(summary: dict[str, int], *statuses: str) -> str:
         ('<testsuite><testcase name="a" status="failed"/></testsuite>', 1, 1),
         ('<testsuite><testcase name="a" result="error"><error/></testcase></testsuite>', 1, 1),
         ('<testsuite><testcase name="a" status="run" result="completed"/></testsuite>', 1, 0),
+        ('<testsuite><testcase><failure/><testcase/></testcase></testsuite>', 2, 1),
+        ('<testsuite><testcase><testcase/><failure/></testcase></testsuite>', 2, 1),
+        ('<testsuite><testcase name="a" status="run" result="skipped"/></testsuite>', 0, 0),
+        ('<testsuite><testcase name="a" status="Disabled"/></testsuite>', 0, 0),
+        ('<x:testsuite xmlns:x="y"><x:testcase/></x:testsuite>', 1, 0),
         (_ctrf({"passed": 1}, "failed"), 1, 1),
+        (_ctrf({"passed": 1}, "passed", "made-up"), 1, 0),
         (_ctrf({"passed": 2}, "passed"), 1, 0),
         (_ctrf({"other": 1}, "other"), 0, 0),
         (JEST, 1, 1),

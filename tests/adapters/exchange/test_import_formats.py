@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from flow.adapters.attribution.report_files import read_report
 from flow.adapters.exchange import import_formats
 from flow.core.evidence.imported import FORMATS, CheckReport, Format
 from flow.errors import ContractError, InputError
@@ -189,6 +190,19 @@ OUTCOMES: list[tuple[Format, Any, str, str]] = [
 def test_what_a_report_says(format: Format, data: Any, outcome: str, said: str) -> None:
     report = read(data, format)
     assert (report.format, report.outcome, report.result) == (format, outcome, said)
+
+
+@pytest.mark.parametrize(
+    ("data", "outcome"), [row[1:3] for row in OUTCOMES if row[0] in ("junit", "ctrf")]
+)
+def test_a_report_that_a_criterion_s_command_writes_fails_alike(data: Any, outcome: str) -> None:
+    text = json.dumps(data) if isinstance(data, dict) else data
+    summary = read_report(text if isinstance(text, bytes) else text.encode())
+    if HEADER_ONLY in str(data):
+        assert summary is None  # numbers without a test are no report of a run
+    else:
+        assert summary is not None
+        assert bool(summary.failed) == (outcome == "failed")
 
 
 @pytest.mark.parametrize(
