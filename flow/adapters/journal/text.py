@@ -6,6 +6,8 @@ else as JSON with YAML's escapes, so that the content of a value can never becom
 
 from __future__ import annotations
 
+from flow.adapters.contracts import dump
+from flow.core.text.display import double_quoted
 from flow.errors import at_key
 from flow.startup import json, re
 from flow.startup.functools import lru_cache
@@ -28,7 +30,6 @@ _WHOLE_DIGITS, _DECIMAL_DIGITS = 15, 10
 _LIST = rf"\[(?:{_QUOTED}(?:, {_QUOTED})*)?\]"
 _KEY_LINE = r"(?:artifacts|\"artifacts\"|'artifacts')[ \t]*:(?=[ \t\r\n])"
 _TRIES = 20
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def is_type(name: str) -> bool:
@@ -75,14 +76,10 @@ def clean(name: str, value: Any) -> Any:
 def scalar(value: Any) -> str:
     """One value as YAML on one line."""
     if isinstance(value, str):
-        return value if _is_plain(value) else quoted(value)
+        return value if _is_plain(value) else double_quoted(value)
     if isinstance(value, list):
-        return "[" + ", ".join(quoted(part) for part in value) + "]"
-    if isinstance(value, float):
-        shown = repr(value)  # all YAML readers agree on floats with a dot and a signed exponent
-        mantissa, e, exponent = shown.partition("e")
-        return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
-    return json.dumps(value)
+        return "[" + ", ".join(map(double_quoted, value)) + "]"
+    return dump.scalar(value)
 
 
 def _is_plain(text: str) -> bool:
@@ -102,22 +99,6 @@ def _is_number(text: str) -> bool:
         return len(whole) <= _WHOLE_DIGITS and (whole != "0" or text == "0")
     ends = _consists_of(decimals, _DIGITS, _DIGITS) and len(decimals) <= _DECIMAL_DIGITS
     return ends and len(whole) <= _DECIMAL_DIGITS
-
-
-def quoted(value: str) -> str:
-    """A string in double quotes that any YAML reader reads back unchanged."""
-    return '"' + "".join(_escaped(char) for char in value) + '"'
-
-
-def _escaped(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    if char == " " or char.isprintable():
-        return char
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def front_matter(
@@ -143,7 +124,7 @@ def block_item(entry: Mapping[str, Any], indent: int, newline: str) -> str:
 def flow_item(entry: Mapping[str, Any]) -> str:
     """The artifact as an entry of a list in brackets."""
     fields = (
-        f"{scalar(name)}: {quoted(value) if isinstance(value, str) else scalar(value)}"
+        f"{scalar(name)}: {double_quoted(value) if isinstance(value, str) else scalar(value)}"
         for name, value in entry.items()
     )
     return "{" + ", ".join(fields) + "}"
