@@ -15,10 +15,11 @@ import os
 
 from flow.adapters.chain import event_files
 from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.backwards import lines_with
 from flow.adapters.fs.folders import reported
 from flow.core import layout
 from flow.core.chain.entries import ARCHIVED, events_genesis, seal
-from flow.errors import in_file
+from flow.errors import ContractError, in_file
 from flow.startup import json
 from flow.startup.contexts import closing
 from flow.startup.functools import partial
@@ -52,7 +53,6 @@ changing it, they break the chain: the next event follows the line that was ther
 
 _TYPE = b'"type":"'
 _EVALUATIONS = (b'"type":"stop"', b'"type":"evaluated"')
-_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 22
 _WARNINGS_LIMIT = 20
 
 
@@ -277,14 +277,6 @@ def _seq(event: Event) -> int:
     return seq if isinstance(seq, int) and not isinstance(seq, bool) and seq > 0 else 0
 
 
-def _refuse_long(rel: str, length: int) -> None:
-    if length > LINE_LIMIT:
-        raise in_file(rel).corrupt(
-            f"holds a line of more than {LINE_LIMIT} bytes, which is no event",
-            "look at it, then take that line out",
-        )
-
-
 def backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
     """Whole lines that hold ``needle``, the last one first.
 
@@ -296,42 +288,11 @@ def backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
 
 
 def _file_backwards(rel: str, fd: int, needle: bytes) -> Iterator[bytes]:
+    def too_long() -> ContractError:
+        return in_file(rel).corrupt(
+            f"holds a line of more than {LINE_LIMIT} bytes, which is no event",
+            "look at it, then take that line out",
+        )
+
     with reported("read", rel):
-        end, block = os.fstat(fd).st_size, _FIRST_BLOCK
-        size = end
-        rest: bytes | None = None  # the start of a line whose beginning is not read yet
-        while end > 0:
-            start = max(0, end - block)
-            data = os.pread(fd, end - start, start)
-            block = min(block * 4, _LARGEST_BLOCK)
-            end = start
-            if rest is None:  # text after the last newline is no line yet
-                cut = data.rfind(b"\n")
-                if cut < 0:
-                    _refuse_long(rel, size - end)
-                    continue
-                data, rest = data[:cut], b""
-            else:
-                data += rest
-            first = data.find(b"\n") if start else -1
-            rest = data[:first] if first >= 0 else (data if start else b"")
-            if start and first < 0:
-                _refuse_long(rel, len(rest))
-                continue
-            yield from _lines_with(needle, data, first + 1)
-
-
-def _lines_with(needle: bytes, data: bytes, begin: int) -> Iterator[bytes]:
-    """The lines of ``data`` from ``begin`` on that hold ``needle``, the last one first.
-
-    Most callers take the first: a block of many lines is not taken apart for it.
-    """
-    if not needle:
-        yield from reversed(data[begin:].split(b"\n"))
-        return
-    end = len(data)
-    while (at := data.rfind(needle, begin, max(end, begin))) >= 0:
-        start = max(data.rfind(b"\n", begin, at) + 1, begin)
-        after = data.find(b"\n", at, end)
-        yield data[start : after if after >= 0 else end]
-        end = start - 1
+        yield from lines_with(fd, needle, longest=LINE_LIMIT, too_long=too_long)

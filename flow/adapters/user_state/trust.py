@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.backwards import lines_with
 from flow.adapters.fs.folders import reported
 from flow.adapters.fs.state_folder import (
     append_own,
@@ -42,7 +43,6 @@ LOCK = "goal-trust.lock"
 OPEN_TO_ALL = "flow.goals.executeVerificationCommands"
 
 _LIMIT = 256 << 20
-_BLOCK = 1 << 20
 _LONGEST_LINE = 8 << 20
 """Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
 _DIGEST = r"[0-9a-f]{64}"
@@ -173,17 +173,19 @@ class TrustLedger:
         if fd is None:
             return
         try:
+            if os.fstat(fd).st_size > _LIMIT:
+                raise in_file(LEDGER).storage(
+                    f"is larger than {_LIMIT} bytes",
+                    "move the ledger away; goals are then trusted anew (flow trust record)",
+                )
             goal, repo = f'"{goal_id}"'.encode(), json.dumps(self._repo).encode()
-            for chunk in _tail_chunks(fd):
-                end = len(chunk)
-                while (at := chunk.rfind(goal, 0, end)) >= 0:
-                    start = chunk.rfind(b"\n", 0, at) + 1
-                    stop = chunk.find(b"\n", at)
-                    line = chunk[start : len(chunk) if stop < 0 else stop]
+            with reported("read", LEDGER):
+                for line in lines_with(
+                    fd, goal, longest=_LONGEST_LINE, too_long=_too_long, unended=True
+                ):
                     entry = self._parse(line) if repo in line else None
                     if entry and (entry.repo, entry.goal_id) == (self._repo, goal_id):
                         yield entry
-                    end = start
         finally:
             os.close(fd)
 
@@ -317,28 +319,3 @@ def _too_long() -> StorageError:
 def _next_line(file: BinaryIO) -> bytes:
     with reported("read", LEDGER):
         return file.readline(_LONGEST_LINE + 1)
-
-
-def _tail_chunks(fd: int) -> Iterator[bytes]:
-    """The file's whole lines from the end, in chunks that each hold lines in file order."""
-    unread = os.fstat(fd).st_size
-    if unread > _LIMIT:
-        raise in_file(LEDGER).storage(
-            f"is larger than {_LIMIT} bytes",
-            "move the ledger away; goals are then trusted anew (flow trust record)",
-        )
-    carry = b""
-    while unread > 0:
-        size = min(_BLOCK, unread)
-        unread -= size
-        with reported("read", LEDGER):
-            chunk = os.pread(fd, size, unread) + carry
-        if unread > 0:
-            first = chunk.find(b"\n")
-            if first < 0:  # one line longer than a block
-                if len(chunk) > _LONGEST_LINE:
-                    raise _too_long()
-                carry = chunk
-                continue
-            carry, chunk = chunk[:first], chunk[first + 1 :]
-        yield chunk

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
@@ -253,12 +252,3 @@ def test_of_evaluations_only_those_of_the_newest_turns_are_read(root):
     assert told(4) == told(None)
     assert told(2) == ([("created", 1), *everything[4:]], 9)
     assert told(1) == ([("created", 1), *everything[6:]], 7)
-
-
-@pytest.mark.parametrize("needle", [b"", b"a", b"aa", b"b,a"])
-@pytest.mark.parametrize("begin", [0, 1, 3])
-def test_lines_are_found_from_the_end_as_if_each_were_looked_at(needle, begin):
-    for text in itertools.product(b"ab,\n", repeat=6):
-        data = bytes(text)
-        each = [line for line in reversed(data[begin:].split(b"\n")) if needle in line]
-        assert [*event_log._lines_with(needle, data, begin)] == each, data

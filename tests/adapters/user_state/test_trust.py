@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import pytest
 
-from flow.adapters.fs import state_folder
+from flow.adapters.fs import backwards, state_folder
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.trees import repo_key
 from flow.adapters.user_state import trust
@@ -435,7 +435,8 @@ def test_lines_that_cross_the_read_blocks_are_found(place: Place, monkeypatch: A
         ledger.record(f"g{number}", D1, {"fill": "x" * (number * 7 % 130)}, now=NOW, how="x")
     ledger.record("g7", D2, {"fill": "y" * 400}, now=NOW, how="x")
     for block in (1, 2, 3, 50, 127, 500, 1 << 20):
-        monkeypatch.setattr(trust, "_BLOCK", block)
+        monkeypatch.setattr(backwards, "_FIRST_BLOCK", block)
+        monkeypatch.setattr(backwards, "_LARGEST_BLOCK", block)
         step = 12 if block < 50 else 1  # a byte at a time, all of them take a quarter of a minute
         asked = range(7 % step, 60, step)
         assert all(ledger.check(f"g{n}", D2 if n == 7 else D1) for n in asked), block
