@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 
-from flow.startup.json import object_of, text_of
+from flow.startup.json import object_of, text_of, texts_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _strings(document: Mapping[str, Any]) -> Iterator[str]:
     tables = (document.get("dependency-groups"), project.get("optional-dependencies"))
     for table in ({"": project.get("dependencies")}, *map(object_of, tables)):
         for rows in table.values():
-            yield from (row for row in rows or () if isinstance(row, str))
+            yield from texts_of(rows)
 
 
 def _script_offers(files: Mapping[str, str]) -> Iterator[Offer]:

@@ -55,6 +55,13 @@ CASES = {
         {"pyproject.toml": "tool = 1\nproject = 2\n", "package.json": "[]"},
         [],
     ),
+    "requirements of another shape": (
+        {
+            "pyproject.toml": "[project]\ndependencies = 5\n[project.optional-dependencies]\n"
+            "test = true\n[dependency-groups]\ndev = 'x'\ntypes = ['mypy']\n"
+        },
+        ["mypy ."],
+    ),
     "scripts of another shape": ({"package.json": '{"scripts": {"test": ["x"], "lint": ""}}'}, []),
     "hostile files": (
         {

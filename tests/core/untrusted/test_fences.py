@@ -76,6 +76,7 @@ def test_what_poses_as_a_fence_a_role_or_flow_loses_its_brackets(line: str) -> N
         "-----BEGIN CERTIFICATE-----",
         "matrix[i][j] | mask",
         "12 passed in 0.4s",
+        "a colour &#ff; and a link index?a=1&#beef;",
         "AC1 passed; the status of the build is green",
     ],
 )
