@@ -34,7 +34,7 @@ class AnchorRow(NamedTuple):
     classes: bytes = b""
     """Translation of a text's bytes before the search; only letters map to a byte of the anchor."""
 
-    def seen(self, text: bytes, low: bytes) -> bytes:
+    def searched(self, text: bytes, low: bytes) -> bytes:
         """The form of the text in which to search the anchor; ``low`` is the text in lower case."""
         return text.translate(self.classes) if self.classes else low if self.folded else text
 
@@ -48,7 +48,7 @@ _WORDS = b" " * 48 + b"0" * 10 + b" " * 7 + bytes(range(65, 91)) + b" " * 6 + by
 _WORDS += b" " * (256 - len(_WORDS))
 """Translation of bytes for words: all digits are one byte, and every byte outside words is a blank,
 so that names with other numbers are no new words."""
-_OFTEN = bytes(range(256)).translate(None, b"$~*@{}+%|!#&<>^\\\"'=/_:")
+_COMMON_BYTES = bytes(range(256)).translate(None, b"$~*@{}+%|!#&<>^\\\"'=/_:")
 """All bytes but those that are rare in texts: if a rare one is missing, so is the anchor."""
 _BEFORE_EDGE = rb"|[nrtbf]|.*0m|m|[0A-Fa-f]{2}|u00[0A-Fa-f]{2}"
 """Bytes of a word before the edge at which a secret begins: an escape, or a colour sequence."""
@@ -59,9 +59,9 @@ this part only.
 _USUAL = b"test"
 """A word that triggers no anchor which has another one: every part of a test run's output has it.
 """
-_LONG = 32
+_LONGEST_REMEMBERED = 32
 """Bytes: a longer word is unlikely to repeat, and is not remembered."""
-_SEEN = 1 << 13
+_MOST_REMEMBERED = 1 << 13
 """Number of remembered words, which bounds the memory."""
 
 
@@ -132,11 +132,17 @@ class AnchorTable:
     """
 
     def __init__(
-        self, rows: Sequence[AnchorRow], always: Iterable[int], base: AnchorTable | None = None
+        self,
+        rows: Sequence[AnchorRow],
+        without_anchor: Iterable[int],
+        base: AnchorTable | None = None,
     ) -> None:
         self._base = base
         self._own = rows
-        self.always: list[int] = [*(base.always if base is not None else ()), *always]
+        self.without_anchor: list[int] = [
+            *(base.without_anchor if base is not None else ()),
+            *without_anchor,
+        ]
         """Numbers of the shapes and values without an anchor, which are searched in every text."""
         self.all: list[AnchorRow] = [*(base.all if base is not None else ()), *rows]
         longest = max((len(row.data) for row in rows), default=0)
@@ -155,26 +161,26 @@ class AnchorSearch:
     def __init__(self, table: AnchorTable, make_finder: MakeFinder | None = None) -> None:
         self._table = table
         self._make_finder = make_finder
-        self._quiet: set[bytes] = set()
+        self._plain_words: set[bytes] = set()
         """Words without a probe."""
-        self._telling: dict[bytes, tuple[AnchorRow, ...]] = {}
+        self._anchor_words: dict[bytes, tuple[AnchorRow, ...]] = {}
         """Words with a probe, and the anchors that they trigger."""
         self._classed: list[AnchorRow] = []
         """Anchors that the library's finder cannot find."""
         self._rows: list[list[AnchorRow]] = []
         """Anchors with the same bytes in lower case, by the finder's number for those bytes."""
 
-    def stand_in(self, text: bytes) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
+    def anchors_in(self, text: bytes) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
         """The anchors in a text with their positions, from left to right; an anchor may repeat."""
         low = text.lower()
         if len(text) <= SHORT:
-            yield from _standing(self._table.all, text, low, 0, len(text))
+            yield from _present(self._table.all, text, low, 0, len(text))
         elif self._find_all is None:
-            yield from _standing(self._table.grams.short, text, low, 0, len(text))
-            for rows, begin, end in self._called_for(text.translate(_WORDS)):
-                yield from _standing(rows, text, low, begin, end)
+            yield from _present(self._table.grams.short, text, low, 0, len(text))
+            for rows, begin, end in self._parts(text.translate(_WORDS)):
+                yield from _present(rows, text, low, begin, end)
         else:
-            yield from _standing(self._classed, text, low, 0, len(text))
+            yield from _present(self._classed, text, low, 0, len(text))
             for number, starts in self._find_all(low).items():
                 for row in self._rows[number]:
                     data = row.data
@@ -184,7 +190,7 @@ class AnchorSearch:
                     if exact:
                         yield row, exact
 
-    def _called_for(self, words: bytes) -> Iterator[tuple[set[AnchorRow], int, int]]:
+    def _parts(self, words: bytes) -> Iterator[tuple[set[AnchorRow], int, int]]:
         """The anchors that may begin in each part of a text: all that do, and possibly others."""
         begin, size = 0, len(words)
         while begin < size:
@@ -197,12 +203,12 @@ class AnchorSearch:
             begin = end
 
     def _candidates(self, words: Iterable[bytes]) -> set[AnchorRow]:
-        unknown = {*filterfalse(self._quiet.__contains__, words)}  # most are quiet, and in no set
+        unknown = {*filterfalse(self._plain_words.__contains__, words)}  # as most are
         rows: set[AnchorRow] = set()
-        for word in unknown.intersection(self._telling):
-            rows.update(self._telling[word])
-        if new := unknown.difference(self._telling):
-            rows.update(self._look_at(new))
+        for word in unknown.intersection(self._anchor_words):
+            rows.update(self._anchor_words[word])
+        if new := unknown.difference(self._anchor_words):
+            rows.update(self._examined(new))
         return rows
 
     @once
@@ -219,18 +225,18 @@ class AnchorSearch:
         self._rows = [*rows.values()]
         return self._make_finder([*rows])
 
-    def _look_at(self, new: set[bytes]) -> set[AnchorRow]:
+    def _examined(self, new: set[bytes]) -> set[AnchorRow]:
         """The anchors whose probes are in ``new`` words; remembers those words."""
-        if len(self._quiet) + len(self._telling) > _SEEN:
-            self._quiet.clear()
-            self._telling.clear()
+        if len(self._plain_words) + len(self._anchor_words) > _MOST_REMEMBERED:
+            self._plain_words.clear()
+            self._anchor_words.clear()
         rows: set[AnchorRow] = set()
         text = b" %b    " % b" ".join(new)  # a gram at the end
         low = text.lower()
-        telling: dict[bytes, tuple[AnchorRow, ...]] = {}
+        triggers: dict[bytes, tuple[AnchorRow, ...]] = {}
         for row, probe, edged in self._table.grams.candidates(text):
-            seen = row.seen(text, low)
-            at = seen.find(probe)
+            searched = row.searched(text, low)
+            at = searched.find(probe)
             while at >= 0:
                 begin = text.rfind(b" ", 0, at + 1) + 1
                 end = at + 1
@@ -238,11 +244,11 @@ class AnchorSearch:
                     rows.add(row)
                     end = text.find(b" ", begin)
                     word = text[begin:end]
-                    telling[word] = (*telling.get(word, ()), row)
-                at = seen.find(probe, end)
-        short = [word for word in new if len(word) <= _LONG]
-        self._quiet.update(word for word in short if word not in telling)
-        self._telling.update((word, telling[word]) for word in short if word in telling)
+                    triggers[word] = (*triggers.get(word, ()), row)
+                at = searched.find(probe, end)
+        short = [word for word in new if len(word) <= _LONGEST_REMEMBERED]
+        self._plain_words.update(word for word in short if word not in triggers)
+        self._anchor_words.update((word, triggers[word]) for word in short if word in triggers)
         return rows
 
 
@@ -257,13 +263,13 @@ def _positions(data: bytes, text: bytes, begin: int, end: int) -> list[int]:
     return starts
 
 
-def _standing(
+def _present(
     rows: Iterable[AnchorRow], text: bytes, low: bytes, begin: int, end: int
 ) -> Iterator[tuple[AnchorRow, Sequence[int]]]:
     """The ``rows`` that begin in this part of a text, with their positions."""
     for row in rows:
-        if all(byte in text for byte in row.data.translate(None, _OFTEN)):
-            starts = _positions(row.data, row.seen(text, low), begin, end)
+        if all(byte in text for byte in row.data.translate(None, _COMMON_BYTES)):
+            starts = _positions(row.data, row.searched(text, low), begin, end)
             if starts:
                 yield row, starts
 

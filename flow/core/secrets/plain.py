@@ -33,11 +33,11 @@ def is_plain(text: bytes) -> bool:
     if len(text) > LONGEST or any(map(_may_be_discord, text.split())):
         return False
     low = text.lower()
-    return not any(_may_stand(text, low, anchor, need) for anchor, need in _anchors_in(low))
+    return not any(_may_be_secret(text, low, anchor, need) for anchor, need in _anchors_in(low))
 
 
-def _may_stand(text: bytes, low: bytes, anchor: bytes, need: Need | None) -> bool:
-    """Whether a secret with ``anchor``, which is in the text, may be there."""
+def _may_be_secret(text: bytes, low: bytes, anchor: bytes, need: Need | None) -> bool:
+    """Whether a secret may be at one of the places of ``anchor``."""
     at = low.find(anchor)
     while at >= 0:
         if need is None or need(text, at):

@@ -295,8 +295,8 @@ class _Index:
 
         Each has begun this block, in which secrets before ``limit`` can be decided.
         """
-        anchors: dict[int, list[int]] = {number: [] for number in self._table.always}
-        for row, starts in self._search.stand_in(text):
+        anchors: dict[int, list[int]] = {number: [] for number in self._table.without_anchor}
+        for row, starts in self._search.anchors_in(text):
             anchors.setdefault(row.number, []).extend(starts)
         finders = []
         for number in sorted(anchors):

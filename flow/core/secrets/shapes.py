@@ -11,7 +11,9 @@ its alphabet, which has no bound and needs no memory.
 
 from __future__ import annotations
 
-from flow.core.secrets import chance
+import binascii
+
+from flow.core.secrets import checks
 from flow.core.secrets.table import ALPHABETS, FORMED, HEADERS, OPTIONS, PREFIXED, SETTINGS, rows
 from flow.startup import re
 from flow.startup.functools import cache, partial
@@ -20,7 +22,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    Calls = Callable[[tuple[bytes, ...]], bool]
+    MayHold = Callable[[tuple[bytes, ...]], bool]
     """Whether a text may hold one of a shape's anchors."""
 
 REACH = 4096
@@ -61,18 +63,18 @@ class SecretShape(NamedTuple):
         return self.form if isinstance(self.form, bytes) else self.form()
 
 
-def shapes(calls: Calls = lambda _: True) -> tuple[SecretShape, ...]:
+def shapes(may_hold: MayHold = lambda _: True) -> tuple[SecretShape, ...]:
     """All shapes in order of precedence for secrets with the same start.
 
-    Only shapes whose anchors ``calls`` accepts are made.
+    Only shapes whose anchors ``may_hold`` accepts are made.
     """
     return (
-        *_private_keys(calls),
-        *_prefixed(calls),
-        *_composed(calls),
-        *_named(HEADERS, calls),
-        *_options(calls),
-        *_named(SETTINGS, calls),
+        *_private_keys(may_hold),
+        *_prefixed(may_hold),
+        *_composed(may_hold),
+        *_named(HEADERS, may_hold),
+        *_options(may_hold),
+        *_named(SETTINGS, may_hold),
     )
 
 
@@ -81,14 +83,14 @@ def shapes_in(text: bytes) -> tuple[SecretShape, ...]:
     low = text.lower()
     letters = frozenset(low)
 
-    def calls(anchors: tuple[bytes, ...]) -> bool:
+    def may_hold(anchors: tuple[bytes, ...]) -> bool:
         for each in anchors:  # most have a byte that the text lacks: no search is faster
             folded = each.lower()
             if letters.issuperset(folded) and folded in low:
                 return True
         return not anchors
 
-    return shapes(calls)
+    return shapes(may_hold)
 
 
 KEY_AHEAD = 3500
@@ -121,7 +123,7 @@ _NEAR = 64
 """Bytes after BEGIN within which the first line must follow, if no prefix precedes it."""
 
 
-def _private_keys(calls: Calls) -> Iterator[SecretShape]:
+def _private_keys(may_hold: MayHold) -> Iterator[SecretShape]:
     """Private keys in any armour, from their first line to their last."""
     plain = SecretShape(
         "private_key",
@@ -137,12 +139,17 @@ def _private_keys(calls: Calls) -> Iterator[SecretShape]:
         until=b"Private-MAC: [0-9a-f]{40}[0-9a-f]{0,24}+",
     )
     armours = [
-        chance.base64(b"-----BEGIN %bPRIVATE KEY" % kind)
+        _base64_start(b"-----BEGIN %bPRIVATE KEY" % kind)
         for kind in (b"", b"RSA ", b"EC ", b"DSA ", b"OPENSSH ", b"ENCRYPTED ", b"PGP ")
     ]
-    anchors = (chance.base64(b"-----BEGIN "),)
+    anchors = (_base64_start(b"-----BEGIN "),)
     coded = SecretShape("private_key", anchors, b"(?:%b)" % b"|".join(armours), run=KEY_LINES)
-    yield from (shape for shape in (plain, lines, coded) if calls(shape.anchors))
+    yield from (shape for shape in (plain, lines, coded) if may_hold(shape.anchors))
+
+
+def _base64_start(data: bytes) -> bytes:
+    """The part of the base64 of ``data`` that does not depend on later bytes."""
+    return binascii.b2a_base64(data, newline=False)[: len(data) * 8 // 6]
 
 
 def _key_follows(text: bytes) -> bool:
@@ -159,7 +166,7 @@ def _key_follows(text: bytes) -> bool:
         run
         for run in re.finditer(_BASE64_RUN, text[: end.start() if end else None])
         if len(run[0]) >= least
-        and chance.key(run[0])
+        and checks.key(run[0])
         and not re.search(_LOCK_DIGEST, text[max(run.start() - 8, 0) : run.start()])
     ]
     if not runs:
@@ -195,11 +202,11 @@ def _run(name: str) -> bytes:
     return {"-": b"", "KEY_LINES": KEY_LINES}.get(name, name.encode())
 
 
-def _prefixed(calls: Calls) -> Iterator[SecretShape]:
+def _prefixed(may_hold: MayHold) -> Iterator[SecretShape]:
     """Shapes of a prefix and at least so many characters of an alphabet, all part of the token."""
     for kind, names, alphabet, least, flags, _source, _date in rows(PREFIXED, 7):
         anchors, run = tuple(names.encode().split(b",")), ALPHABETS[alphabet]
-        if not calls(anchors):
+        if not may_hold(anchors):
             continue
         check = flags.removeprefix("edge").removeprefix("+") or "-"
         edged = flags.startswith("edge")
@@ -213,11 +220,11 @@ def _behind(prefixes: Iterable[bytes], rest: bytes, edged: bool) -> bytes:
     return b"(?:%b)%b" % (b"|".join(heads), rest)
 
 
-def _composed(calls: Calls) -> Iterator[SecretShape]:
+def _composed(may_hold: MayHold) -> Iterator[SecretShape]:
     """Shapes of tokens with several parts."""
     for kind, names, lead, text, run, _source, _date in rows(FORMED, 7):
         anchors = () if names == "-" else tuple(names.encode().split(b","))
-        if not calls(anchors):
+        if not may_hold(anchors):
             continue
         source = text.encode()
         classes = b"" if anchors else _classes(source)
@@ -259,11 +266,11 @@ _NAME = (
 )
 
 
-def _named(table: str, calls: Calls) -> Iterator[SecretShape]:
+def _named(table: str, may_hold: MayHold) -> Iterator[SecretShape]:
     """Shapes of secrets that are known by the text before them: headers, names, settings."""
     for kind, names, lead, text, run, check, _source, _date in rows(table, 8):
         anchors = tuple(names.encode().replace(b"~", b" ").split(b","))
-        if not calls(anchors):
+        if not may_hold(anchors):
             continue
         pattern = text.replace("<QUOTE>", _QUOTE).replace("<NAME>", _NAME)
         folded = "(?i:" in pattern
@@ -274,18 +281,18 @@ def _named(table: str, calls: Calls) -> Iterator[SecretShape]:
 
 
 def _check(name: str) -> Callable[[bytes], bool] | None:
-    check: Callable[[bytes], bool] | None = None if name == "-" else getattr(chance, name)
+    check: Callable[[bytes], bool] | None = None if name == "-" else getattr(checks, name)
     return check
 
 
-def _options(calls: Calls) -> Iterator[SecretShape]:
+def _options(may_hold: MayHold) -> Iterator[SecretShape]:
     """Shapes of passwords on a command line: an option's value, or ``USER:PASSWORD`` after one.
 
     Each byte is searched after one program's name only, so that the time stays linear.
     """
     for program, names, form, _source, _date in rows(OPTIONS, 5):
         name = program.replace("~", " ").encode()
-        if not calls((name,)):
+        if not may_hold((name,)):
             continue
         between = b"(?:(?!%b)[^\\n]){0,300}?" % name
         option = b"|".join(
@@ -298,6 +305,6 @@ def _options(calls: Calls) -> Iterator[SecretShape]:
             b"%b(?<![A-Za-z0-9_]%b)(?=[ \tdais-])" % (name, b"." * len(name))
             + between
             + rb"[ \t](?:%b)[\"']?%b([^\s\"'\\]{3,200}+)" % (option, user),
-            check=chance.typed,
+            check=checks.typed,
             lead=0,
         )

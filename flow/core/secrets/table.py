@@ -37,7 +37,7 @@ ALPHABETS = {
 }
 
 # Columns: kind, prefixes, alphabet, least length after them, `edge` if the prefix starts a word and a
-# check of flow.core.secrets.chance (`-`: neither), source, date.
+# check of flow.core.secrets.checks (`-`: neither), source, date.
 PREFIXED = """
 adobe        p8e-                                    ALNUM     32  edge       gitleaks 2026-11
 age          AGE-SECRET-KEY-1                        UPPER     50  -          gitleaks 2026-11

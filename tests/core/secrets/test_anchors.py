@@ -69,7 +69,7 @@ def texts(made: random.Random, rows: AnchorTable) -> list[bytes]:
 
 def told(search: AnchorSearch, text: bytes) -> Standing:
     standing: Standing = {}
-    for row, starts in search.stand_in(text):
+    for row, starts in search.anchors_in(text):
         standing.setdefault(row, []).extend(starts)
     return standing
 
@@ -134,7 +134,7 @@ def compare(search: AnchorSearch, text: bytes, there: Standing, counting: Standi
 def test_no_anchor_of_a_text_is_overlooked_whatever_was_seen_before(
     seed: int, remembered: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(secrets_anchors, "_SEEN", remembered)
+    monkeypatch.setattr(secrets_anchors, "_MOST_REMEMBERED", remembered)
     if seed % 2:
         monkeypatch.setattr(secrets_anchors, "_PIECE", 1 << 6)
     rows, texts_of_it = scene(seed)
@@ -153,12 +153,12 @@ def test_an_anchor_stands_where_a_part_of_a_text_ends(
     for row in SHAPES.all:
         for at in range(62, 66) if not row.classes else ():
             text = b"x" * at + b" " + row.data + around + b" ." * 2000
-            assert (row, [at + 1]) in search.stand_in(text), row
+            assert (row, [at + 1]) in search.anchors_in(text), row
 
 
 def test_the_second_of_two_in_a_word_calls_where_the_first_one_does_not() -> None:
     text = b"xcio3mcio" + MAKE.of(samples.ALNUM, 32).encode() + b" ." * 2000
-    rows = {row.data for row, _ in AnchorSearch(SHAPES).stand_in(text)}
+    rows = {row.data for row, _ in AnchorSearch(SHAPES).anchors_in(text)}
     assert b"cio" in rows
 
 
@@ -204,16 +204,16 @@ def test_each_byte_is_as_where_every_anchor_is_looked_for(
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets_anchors, "_SEEN", 100)
+    monkeypatch.setattr(secrets_anchors, "_MOST_REMEMBERED", 100)
     search = AnchorSearch(SHAPES)
     most = 0
     for number in range(40):
         letters = [chr(97 + number % 26), chr(97 + number // 26)]
         words = [f"{a}{b}{letters[0]}{letters[1]}" for a in "abcdefgh" for b in "abcdefghij"]
         told(search, " ".join([*words, "x" * 3000]).encode())
-        most = max(most, len(search._quiet) + len(search._telling))
+        most = max(most, len(search._plain_words) + len(search._anchor_words))
     assert 0 < most <= 100 + 80
-    assert not any(len(word) > 32 for word in (*search._quiet, *search._telling))
+    assert not any(len(word) > 32 for word in (*search._plain_words, *search._anchor_words))
 
 
 @pytest.mark.parametrize("most", [1 << 13, 0], ids=["fastest", "smallest"])

@@ -17,7 +17,6 @@ _EXAMPLES = frozenset(
 _EXPRESSION = rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$"
 
 __all__ = [
-    "base64",
     "basic",
     "cased",
     "chosen",
@@ -29,11 +28,6 @@ __all__ = [
     "random",
     "typed",
 ]
-
-
-def base64(data: bytes) -> bytes:
-    """The part of the base64 of ``data`` that does not depend on later bytes."""
-    return binascii.b2a_base64(data, newline=False)[: len(data) * 8 // 6]
 
 
 def typed(value: bytes) -> bool:
