@@ -141,20 +141,20 @@ def merge_layers(
     per_layer = [(layer, _read_layer(layer, problems, unknown, warnings)) for layer in layers]
     if problems and not lenient:
         raise ContractError(problems)
-    words = _SettingSources(per_layer, _pinned_values(pinned))
+    sources = _SettingSources(per_layer, _pinned_values(pinned))
     values: dict[str, Any] = {}
     origins = dict.fromkeys(KEYS, DEFAULT)
     for name, key in KEYS.items():
-        decide = _RULES.get(key.rule, _first_word)
-        chosen = decide(name, words)
+        decide = _RULES.get(key.rule, _first_value)
+        chosen = decide(name, sources)
         if chosen is not None:
             origins[name], values[name] = chosen
     if lenient:
         for name in (ENABLED, STOP_HOOK, CANARY):
             default = _get_field(Settings(), KEYS[name].field)
-            told = [document[name] for _, document in per_layer if name in document]
+            given = [document[name] for _, document in per_layer if name in document]
             known = [values[name]] if name in values else []
-            values[name] = max([default, *told, *known], key=STRICTNESS[name])
+            values[name] = max([default, *given, *known], key=STRICTNESS[name])
     settings = _build_settings(values)
     if settings.hook_timeout_seconds > HOOK_LIMIT:
         key_name = f"{GOALS}.hookTimeoutSeconds"
@@ -163,13 +163,16 @@ def merge_layers(
             f"{HOOK_LIMIT}: hooks.json ends the hook after 330 s, and an ended hook lets the agent "
             "stop"
         )
-    overruled, pins = tuple(words.overruled), words.pins()
+    overruled, pins = tuple(sources.overruled), sources.pins()
     every = (*unknown, *warnings, *overruled)
     return LoadedSettings(settings, origins, every, overruled, pins, tuple(unknown))
 
 
-Word = tuple[str, Any]
-"""A file, and the value that it gives a key."""
+class SourcedValue(NamedTuple):
+    """The value of a key, and the file (or moment) that it comes from."""
+
+    source: str
+    value: Any
 
 
 class _SettingSources:
@@ -185,111 +188,121 @@ class _SettingSources:
         self.pinned = pinned
         self.overruled: list[str] = []
 
-    def all(self, name: str) -> list[tuple[Layer, Any]]:
-        """Every layer that has the key, the one that wins first."""
-        return [(layer, words[name]) for layer, words in self.per_layer if name in words]
+    def all(
+        self, name: str, counts: Callable[[Layer], bool] = lambda _: True
+    ) -> list[SourcedValue]:
+        """The key's values in the files that ``counts`` accepts, the one that wins first."""
+        return [
+            SourcedValue(layer.file, values[name])
+            for layer, values in self.per_layer
+            if name in values and counts(layer)
+        ]
 
-    def here(self, name: str) -> Word | None:
+    def first(
+        self, name: str, counts: Callable[[Layer], bool] = lambda _: True
+    ) -> SourcedValue | None:
+        """The first one of :meth:`all`; None if there is none."""
+        return next(iter(self.all(name, counts)), None)
+
+    def here(self, name: str) -> SourcedValue | None:
         """The user's value for this checkout alone; None if there is none."""
-        return next(((at.file, value) for at, value in self.all(name) if at.here), None)
+        return self.first(name, lambda layer: layer.here)
 
-    def own(self, name: str) -> Word | None:
+    def own(self, name: str) -> SourcedValue | None:
         """The user's value; one that asks for the Stop hook also turns ``enabled`` on."""
-        said = next(((at.file, value) for at, value in self.all(name) if at.own), None)
-        hook = self.own(STOP_HOOK) if said is None and name == ENABLED else None
-        return (IMPLIED, True) if hook is not None and hook[1] != "off" else said
+        value = self.first(name, lambda layer: layer.own)
+        hook = self.own(STOP_HOOK) if value is None and name == ENABLED else None
+        if hook is not None and hook.value != "off":
+            return SourcedValue(IMPLIED, True)
+        return value
 
-    def checkout(self, name: str) -> Word | None:
+    def checkout(self, name: str) -> SourcedValue | None:
         """The value in the checkout's files now; None if there is none."""
-        return next(((at.file, value) for at, value in self.all(name) if not at.own), None)
+        return self.first(name, lambda layer: not layer.own)
 
-    def began(self, name: str) -> Word | None:
+    def at_start(self, name: str) -> SourcedValue | None:
         """The checkout's value when the goal began; None if nothing was pinned."""
         if self.pinned is None:
             return None
         if name in self.pinned:
-            return WHEN_IT_BEGAN, self.pinned[name]
+            return SourcedValue(WHEN_IT_BEGAN, self.pinned[name])
         if name == ENABLED and self.pinned.get(STOP_HOOK, "off") != "off":
-            return WHEN_IT_BEGAN, True
+            return SourcedValue(WHEN_IT_BEGAN, True)
         return None
 
-    def overrule(self, file: str, name: str, value: Any, why: str) -> None:
+    def overrule(self, name: str, given: SourcedValue, why: str) -> None:
         """Note that a value does not count."""
-        self.overruled.append(f"{file}: {name}: {shown_value(value)} {why}")
+        self.overruled.append(f"{given.source}: {name}: {shown_value(given.value)} {why}")
 
     def pins(self) -> dict[str, str]:
         """The values that a goal beginning now pins, as JSON."""
-        pinned = {DENIED: json.dumps(_union_of_denied(DENIED, self, quiet=True)[1])}
+        pinned = {DENIED: json.dumps(_union_of_denied(DENIED, self, quiet=True).value)}
         for name, key in KEYS.items():
-            word = self.checkout(name) if key.rule in ("pinned", "stricter") else None
-            if word is not None:
-                pinned[name] = json.dumps(word[1])
+            now = self.checkout(name) if key.rule in ("pinned", "stricter") else None
+            if now is not None:
+                pinned[name] = json.dumps(now.value)
         return pinned
 
 
-def _first_word(name: str, words: _SettingSources) -> Word | None:
+def _first_value(name: str, sources: _SettingSources) -> SourcedValue | None:
     """The value of the first file that has the key."""
-    return next(((layer.file, value) for layer, value in words.all(name)), None)
+    return sources.first(name)
 
 
-def _stricter(name: str, words: _SettingSources) -> Word | None:
+def _stricter(name: str, sources: _SettingSources) -> SourcedValue | None:
     """The strictest of three values: the user's, the checkout's now and at the goal's start.
 
     The user's value for this checkout alone overrides them all.
     """
-    here, own = words.here(name), words.own(name)
-    now, then = words.checkout(name), words.began(name)
+    here, own = sources.here(name), sources.own(name)
+    now, then = sources.checkout(name), sources.at_start(name)
     strictness = STRICTNESS[name]
-    known = [word for word in (own, then, now) if word is not None]
-    chosen = here or max(known, key=lambda word: strictness(word[1]), default=None)
-    if chosen is not None and chosen[0] == IMPLIED and known == [chosen]:
+    known = [given for given in (own, then, now) if given is not None]
+    chosen = here or max(known, key=lambda given: strictness(given.value), default=None)
+    if chosen is not None and chosen.source == IMPLIED and known == [chosen]:
         return None  # it is the default
-    if chosen is None or now is None or strictness(now[1]) >= strictness(chosen[1]):
+    if chosen is None or now is None or strictness(now.value) >= strictness(chosen.value):
         return chosen
     whose = WHEN_IT_BEGAN if chosen == then else f"in {OWN_FILE}"
-    words.overrule(
-        now[0],
+    sources.overrule(
         name,
-        now[1],
-        f"is laxer than {shown_value(chosen[1])} {whose} and is not obeyed "
-        "(for this checkout alone: "
-        "flow.checkouts in your own file)",
+        now,
+        f"is laxer than {shown_value(chosen.value)} {whose} and is not obeyed "
+        "(for this checkout alone: flow.checkouts in your own file)",
     )
     return chosen
 
 
-def _as_it_began(name: str, words: _SettingSources) -> Word | None:
+def _as_it_began(name: str, sources: _SettingSources) -> SourcedValue | None:
     """The user's value for this checkout, else the one pinned at the start, else the user's."""
-    if words.pinned is None:
-        return words.here(name) or _first_word(name, words)
-    now, then = words.checkout(name), words.began(name)
-    if now is not None and (then is None or then[1] != now[1]):
-        before = shown_value(then[1]) if then is not None else "not set"
-        words.overrule(
-            now[0], name, now[1], f"does not count for this goal: it was {before} {WHEN_IT_BEGAN}"
+    if sources.pinned is None:
+        return sources.here(name) or _first_value(name, sources)
+    now, then = sources.checkout(name), sources.at_start(name)
+    if now is not None and (then is None or then.value != now.value):
+        before = shown_value(then.value) if then is not None else "not set"
+        sources.overrule(
+            name, now, f"does not count for this goal: it was {before} {WHEN_IT_BEGAN}"
         )
-    return words.here(name) or then or words.own(name)
+    return sources.here(name) or then or sources.own(name)
 
 
-def _union_of_denied(
-    name: str, words: _SettingSources, *, quiet: bool = False
-) -> tuple[str, list[str]]:
+def _union_of_denied(name: str, sources: _SettingSources, *, quiet: bool = False) -> SourcedValue:
     """Paths that any file denies, and those that were denied when the goal began."""
     files, patterns = [], dict[str, None]()
-    for layer, value in words.all(name):
-        files.append(layer.file)
-        patterns.update(dict.fromkeys(value))
-    then = words.began(name)
-    gone = [pattern for pattern in then[1] if pattern not in patterns] if then else []
+    for given in sources.all(name):
+        files.append(given.source)
+        patterns.update(dict.fromkeys(given.value))
+    then = sources.at_start(name)
+    gone = [pattern for pattern in then.value if pattern not in patterns] if then else []
     if gone and not quiet:
-        words.overruled.append(
+        sources.overruled.append(
             f"{name}: {', '.join(map(shown_value, gone[:5]))} stays denied: it was {WHEN_IT_BEGAN}"
         )
         files.append(WHEN_IT_BEGAN)
-    return ", ".join(files) or DEFAULT, [*patterns, *gone]
+    return SourcedValue(", ".join(files) or DEFAULT, [*patterns, *gone])
 
 
-_RULES: Mapping[str, Callable[[str, _SettingSources], Word | None]] = {
+_RULES: Mapping[str, Callable[[str, _SettingSources], SourcedValue | None]] = {
     "stricter": _stricter,
     "pinned": _as_it_began,
     "union": _union_of_denied,
@@ -323,15 +336,15 @@ def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
     """The values of pins; a value that fits no key is left out. None: nothing was pinned."""
     if not pinned:
         return None
-    found = {}
+    values = {}
     for name, text in pinned.items():
         try:
             value = json.loads(text)
         except ValueError:
             continue
         if name in KEYS and KEYS[name].kind.fits(value):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
