@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.boundary.globs import GlobPart, compile_glob
+from flow.core.boundary.globs import GlobPart, compile_glob, literal_start
 from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -57,11 +57,7 @@ def sandbox_of(
 def covered_path(pattern: str) -> CoveredPath:
     """The path that an allowed pattern leads to; the pattern starts at the top level."""
     glob = compile_glob(pattern, anchored=True)
-    literal: list[bytes] = []
-    for part in glob.parts:
-        if part is None or part.tokens is not None or part.tail is not None:
-            break
-        literal.append(part.head)
+    literal = literal_start(glob.parts)
     path = b"/".join(literal).decode("utf-8", "surrogateescape")
     rest = glob.parts[len(literal) :]
     if not rest:

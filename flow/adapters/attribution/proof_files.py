@@ -116,7 +116,7 @@ def recorded(
     repo: Repo, baseline: Baseline, patterns: Sequence[str], changes: Sequence[PathChange]
 ) -> Baseline:
     """The baseline of a goal that begins now, with the files that its commands rest on."""
-    states = protected_files.deviating(changes, {}, proof.Patterns(patterns))
+    states = protected_files.deviations(changes, {}, proof.Patterns(patterns))
     return proof.pin_patterns(
         baseline._replace(proof_states=states),
         patterns,

@@ -19,6 +19,7 @@ from flow.adapters.worktree.trees import changed_between
 from flow.app.transitions.create import Outside
 from flow.core import layout
 from flow.core.boundary.changes import Baseline, dirty_digest, entry_digest
+from flow.core.boundary.globs import Globs
 from flow.core.boundary.rules import own_files, path_rules
 from flow.core.evidence import protected_files
 from flow.errors import GitError, InputError, at_key
@@ -109,7 +110,9 @@ def _recorded(
 def _deviations(now: WorktreeState, protected: Sequence[str]) -> dict[str, str]:
     """The record of the protected files as they are now, Flow's own included."""
     changes = protected_files.counted((*now.changes, *now.emptied))
-    return protected_files.deviations(changes, now.locked, protected)
+    return protected_files.deviations(
+        changes, now.ignored_protected, Globs(protected, anchored=False)
+    )
 
 
 def replace_protected(
@@ -130,7 +133,7 @@ def replace_protected(
     if added and baseline.base_commit is not None:
         now = collect(repo, baseline.base_commit, denied, cache_dir=cache_dir, protected=added)
         deviations = _deviations(now, added)
-    return protected_files.relocked(baseline, protected, before, deviations)
+    return protected_files.with_patterns(baseline, protected, before, deviations)
 
 
 def _named_commit(repo: Repo, ref: str, head: str | None) -> str | None:

@@ -75,7 +75,7 @@ def snapshot(
         scan = settled_scan(repo, base, head, request)
         now = now._replace(
             changes=_changes(scan, base),
-            locked=scan.locked,
+            ignored_protected=scan.ignored_protected,
             written=_written(scan),
             submodules=tuple(sorted(name for walk in scan.walks for name in walk.checked_out())),
             emptied=tuple(scan.emptied),
@@ -87,8 +87,8 @@ def snapshot(
             from flow.adapters.worktree.links import behind_links
 
             links = [c for c in now.changes if c.path not in baseline.by_products]
-            behind, problems = behind_links(repo.top, scan.walks, links)
-            now = now._replace(behind=behind)
+            targets, problems = behind_links(repo.top, scan.walks, links)
+            now = now._replace(link_targets=targets)
         problems += scan.problems
         if repository.checked_out(repo) != (head, branch):
             problems.append("HEAD moved while the files were read")
@@ -180,7 +180,7 @@ class WorktreeState(NamedTuple):
     """Ignored files that a denied pattern names."""
     rules: dict[str, str]
     """The ignore rules in force."""
-    locked: dict[str, str]
+    ignored_protected: dict[str, str]
     """Ignored files that a protected pattern names."""
     emptied: list[PathChange]
     """The submodules that are not checked out."""
@@ -195,8 +195,17 @@ def collect(
     protected: Sequence[str] = (),
 ) -> WorktreeState:
     """The state to pin now. Raises :class:`GitError` if any part cannot be found out."""
-    patterns, locked = Globs(denied, anchored=False), Globs(protected, anchored=False)
-    request = ScanRequest(patterns, {}, None, cache_dir, repo.top, locked, _NOTHING_MORE, patterns)
+    denied_globs = Globs(denied, anchored=False)
+    request = ScanRequest(
+        denied_globs,
+        {},
+        None,
+        cache_dir,
+        repo.top,
+        Globs(protected, anchored=False),
+        _NOTHING_MORE,
+        denied_globs,
+    )
     scan = settled_scan(repo, base, repository.head_commit(repo), request)
     if scan.problems:
         raise in_file(repo.top).git(
@@ -210,4 +219,4 @@ def collect(
             ignored[change.path] = entry_digest(change.worktree)
         else:
             changes.append(change)
-    return WorktreeState(changes, ignored, scan.rules, scan.locked, scan.emptied)
+    return WorktreeState(changes, ignored, scan.rules, scan.ignored_protected, scan.emptied)

@@ -68,7 +68,7 @@ class Scan(NamedTuple):
     problems: list[str]
     rules: dict[str, str]
     """The ignore rules that were met, if they are collected."""
-    locked: dict[str, str]
+    ignored_protected: dict[str, str]
     """path → digest of the ignored files that ``ScanRequest.protected`` names."""
     walks: list[Walk]
     """The walk of the repository itself, and those of its submodules."""
@@ -87,7 +87,7 @@ class Scan(NamedTuple):
             self.batches + part.batches,
             self.problems + part.problems,
             self.rules | part.rules,
-            self.locked | part.locked,
+            self.ignored_protected | part.ignored_protected,
             self.walks + part.walks,
             self.emptied + part.emptied,
             self.unsettled or part.unsettled,
@@ -268,7 +268,7 @@ class _RepositoryScan:
         walk, protected = self._walk, self._request.protected
         if self._cache:
             _save_cache(self._cache, self._table, walk, self._rules, compared=self._asked)
-        locked = {
+        ignored_protected = {
             self._path(path): entry_digest(entry)
             for path, entry in (walk.ignored.items() if protected else ())
             if protected.first(self._prefix + path) is not None
@@ -277,7 +277,7 @@ class _RepositoryScan:
             [self._changes(), self._ignored_changes()],
             self._problems + walk.problems,
             {self._name + file: text for file, text in self._rules.texts.items()},
-            locked,
+            ignored_protected,
             [walk],
             [self._gone(path) for path in walk.untouched],
             walk.unsettled,

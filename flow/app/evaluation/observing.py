@@ -168,7 +168,7 @@ def observe_again(
     by_products = find_by_products(facts.before, after, baseline, rules.denies, _reports(goal))
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
     left = tuple(sorted(path for path in by_products if not own.named(path)))
-    if after.locked or after.behind:
+    if after.ignored_protected or after.link_targets:
         by_products.update(find_ignored_by_products(facts.before, after, baseline))
     edited = tuple(path for path in facts.edited_by_products if path not in by_products)
     if by_products or edited:
@@ -186,7 +186,7 @@ def observe_again(
         written = rewritten(facts.before, after, baseline, own)
         return Drift(left, (), written, after, baseline, (after.guards,))
     moved = moved_paths(facts.before, after, baseline, own)
-    remade = tuple(sorted(path for path in by_products if path in facts.before.behind))
+    remade = tuple(sorted(path for path in by_products if path in facts.before.link_targets))
     return Drift(left, moved or remade or ("HEAD",), (), after, baseline, (after.guards,))
 
 

@@ -55,7 +55,7 @@ def _cache_root(path: str) -> str | None:
     return None
 
 
-def _could_be(change: PathChange, recorded: str = "") -> bool:
+def _may_be_output(change: PathChange, recorded: str = "") -> bool:
     """Whether a change is an untracked file that commands may leave behind.
 
     ``recorded`` is the path's recorded digest.
@@ -67,7 +67,7 @@ def _could_be(change: PathChange, recorded: str = "") -> bool:
     return entry is None or allows(change.path, entry.mode)
 
 
-def _harmless(path: str, digest: str) -> bool:
+def _is_harmless_state(path: str, digest: str) -> bool:
     """Whether a file with this digest (``mode:hash``) cannot steer a later run."""
     return is_harmless(path, digest.partition(":")[0])
 
@@ -92,7 +92,7 @@ def is_by_product(
     roots = cache_roots(by_products) if known_roots is None else known_roots
     as_recorded = recorded.removeprefix(REPORT) == entry_digest(change.worktree)
     covered = as_recorded or (bool(roots) and cache_root(change.path) in roots)
-    return covered and _could_be(change, recorded)
+    return covered and _may_be_output(change, recorded)
 
 
 def find_by_products(
@@ -117,8 +117,10 @@ def find_by_products(
         old = earlier.get(change.path)
         if change.worktree is None or (old is not None and old.worktree == change.worktree):
             continue
-        mark = "" if _could_be(change) or not reports(change.path) else REPORT
-        if not _could_be(change, mark) or (cache_root(change.path) is None and denied(change.path)):
+        mark = "" if _may_be_output(change) or not reports(change.path) else REPORT
+        if not _may_be_output(change, mark) or (
+            cache_root(change.path) is None and denied(change.path)
+        ):
             continue
         new = old is None and change.path not in baseline.denied_ignored
         if new or (old is not None and _is_left_behind(old, baseline.by_products, roots)):
@@ -136,16 +138,20 @@ def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tup
     it, nor do well-known caches.
     """
     differences = {}
-    for path, now in snapshot.locked.items():
+    for path, now in snapshot.ignored_protected.items():
         recorded = baseline.protected.get(path)
         before = ABSENT if recorded is None else recorded.partition(" ")[0]
-        made = recorded is None and baseline.by_products.get(path) == now and _harmless(path, now)
+        made = (
+            recorded is None
+            and baseline.by_products.get(path) == now
+            and _is_harmless_state(path, now)
+        )
         if now != before and not made and cache_root(path) is None:
             differences[path] = (before, now)
     gone = [
         path
         for path, states in baseline.protected.items()
-        if path not in snapshot.locked and states.endswith(_IGNORED)
+        if path not in snapshot.ignored_protected and states.endswith(_IGNORED)
     ]
     changed = {change.path for change in snapshot.changes} if gone else ()
     for path in gone:
@@ -165,15 +171,15 @@ def find_ignored_by_products(
     changed_before = ignored_differences(before, baseline)
     by_products = {
         path: now
-        for path, now in after.locked.items()
+        for path, now in after.ignored_protected.items()
         if path not in baseline.protected
         and path not in changed_before
-        and before.locked.get(path) != now
+        and before.ignored_protected.get(path) != now
         and cache_root(path) is None
-        and _harmless(path, now)
+        and _is_harmless_state(path, now)
     }
-    for path, now in after.behind.items():
-        old = before.behind.get(path)
+    for path, now in after.link_targets.items():
+        old = before.link_targets.get(path)
         made = old is None or (old != now and not old.startswith(INSTEAD))
         if made and path not in baseline.protected and path not in changed_before:
             by_products.setdefault(path, now)
@@ -196,7 +202,7 @@ def _is_left_behind(
 ) -> bool:
     """Whether a command left this path behind; its present content does not matter."""
     covered = change.path in by_products or (bool(roots) and cache_root(change.path) in roots)
-    return covered and _could_be(change, by_products.get(change.path, ""))
+    return covered and _may_be_output(change, by_products.get(change.path, ""))
 
 
 def moved_paths(
@@ -221,9 +227,9 @@ def moved_paths(
     come_and_gone = {*before.submodules} ^ {*after.submodules}
     moved.update(path for path in come_and_gone if path not in baseline.by_products)
     moved.update(differences(_link_targets(before, baseline), _link_targets(after, baseline)))
-    if before.locked or after.locked:
-        locked = (ignored_differences(snapshot, baseline) for snapshot in (before, after))
-        moved.update(differences(*locked))
+    if before.ignored_protected or after.ignored_protected:
+        ignored = (ignored_differences(snapshot, baseline) for snapshot in (before, after))
+        moved.update(differences(*ignored))
     return tuple(sorted(moved))
 
 
@@ -231,7 +237,7 @@ def _link_targets(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
     """The targets of new symlinks, without by-products."""
     return {
         path: digest
-        for path, digest in snapshot.behind.items()
+        for path, digest in snapshot.link_targets.items()
         if path not in baseline.by_products and cache_root(path) is None
     }
 
@@ -257,15 +263,15 @@ def rewritten(
             if path not in foreign:
                 continue  # made by commands
         old, new = (states.get(path) for states in changes)
-        locked = before.locked.get(path), after.locked.get(path)
+        ignored = after.ignored_protected.get(path)
         if (
             old != new
-            or locked[0] != locked[1]
+            or before.ignored_protected.get(path) != ignored
             or own_files(new or PathChange(path, None, None, None, None))
             or path.startswith(new_ones)
         ):
             continue  # new, changed, or Flow's
-        if locked[1] is not None:
+        if ignored is not None:
             if cache_root(path) is None and path not in baseline.by_products:
                 rewritten_paths.append(path)
         elif new is None or not _is_left_behind(new, baseline.by_products, roots):

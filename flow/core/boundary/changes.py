@@ -201,7 +201,7 @@ class Snapshot(NamedTuple):
     guards: dict[str, str]
     problems: tuple[str, ...]
     """Reasons that git could not answer; if there is one, the boundary is inconclusive."""
-    locked: Mapping[str, str] = {}
+    ignored_protected: Mapping[str, str] = {}
     """path → digest of the ignored files that protected patterns name."""
     written: TimesByPath = {}  # noqa: RUF012 - never changed
     """path → ctime (ns) of the files that had to be hashed; the others came from the cache."""
@@ -211,7 +211,7 @@ class Snapshot(NamedTuple):
     """The submodules that are checked out. Any other is an empty folder, and no change."""
     emptied: tuple[PathChange, ...] = ()
     """The submodules that are not checked out, as changes for the check of protected files."""
-    behind: Mapping[str, str] = {}
+    link_targets: Mapping[str, str] = {}
     """path → digest of ignored files that new symlinks lead to and no other field holds."""
     set_aside: tuple[str, ...] = ()
     """The untracked folders that ignore themselves, and that no rule of the checkout ignores."""

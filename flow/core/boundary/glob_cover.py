@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.boundary.globs import compile_glob, without_end_blanks
+from flow.core.boundary.globs import compile_glob, literal_start, without_end_blanks
 
 
 def covers(wider: str, narrower: str, *, anchored: bool) -> bool:
@@ -19,11 +19,7 @@ def covers(wider: str, narrower: str, *, anchored: bool) -> bool:
         return False  # it leaves out files directly in the folders that it matches
     if all(part is None for part in outer.parts):
         return True
-    names: list[bytes] = []
-    for part in inner.parts:
-        if part is None or part.tail is not None or part.tokens is not None:
-            break
-        names.append(part.head)
+    names = literal_start(inner.parts)
     if not names:
         return False
     below = len(names) < len(inner.parts) or inner.folder_only

@@ -137,17 +137,12 @@ class Glob(NamedTuple):
 
     def enters(self, folder: bytes) -> bool:
         """Whether the pattern's literal part leads into ``folder``, or ends above it."""
-        literal: list[bytes] = []
-        for part in self.parts:
-            if part is None and not literal:
-                continue  # ``**/a`` starts anywhere, and so does every unanchored pattern
-            if part is None or part.tokens is not None or part.tail is not None:
-                break
-            literal.append(part.head)
+        anywhere = self.parts[:1] == (None,)  # ``**/a``, and every pattern that is not anchored
+        literal = literal_start(self.parts[anywhere:])
         if not literal:
             return False
         names = folder.split(b"/")
-        starts = range(1) if self.anchored and self.parts[0] is not None else range(len(names))
+        starts = range(len(names)) if anywhere else range(1)
         return any(
             all(a == b for a, b in zip(names[start:], literal, strict=False)) for start in starts
         )
@@ -189,6 +184,16 @@ class Globs:
     def enters(self, folder: bytes) -> bool:
         """Whether any pattern's literal part leads into ``folder``."""
         return any(glob.enters(folder) for glob in self.globs)
+
+
+def literal_start(parts: Iterable[GlobPart | None]) -> list[bytes]:
+    """The names without a wildcard at the start of a pattern's ``parts``."""
+    names: list[bytes] = []
+    for part in parts:
+        if part is None or part.tokens is not None or part.tail is not None:
+            break
+        names.append(part.head)
+    return names
 
 
 def path_bytes(path: str) -> bytes:

@@ -359,13 +359,13 @@ def _violation(change: PathChange, why: str, baseline: Baseline, *, openable: bo
     return Violation(
         change.path,
         f"{_where_seen(change)}; {why}",
-        change.head != change.base,
-        _how_to_mend(change, baseline),
-        "new" if not was_there else "deleted" if change.worktree is None else "changed",
-        change.index != change.base,
-        openable,
-        entry_digest(change.base),
-        entry_digest(change.worktree),
+        committed=change.head != change.base,
+        mend=_how_to_mend(change, baseline),
+        change="new" if not was_there else "deleted" if change.worktree is None else "changed",
+        staged=change.index != change.base,
+        openable=openable,
+        before=entry_digest(change.base),
+        after=entry_digest(change.worktree),
     )
 
 

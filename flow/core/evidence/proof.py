@@ -167,7 +167,7 @@ def difference(
         changes=where(
             snapshot.changes, lambda c: not is_by_product(c, baseline.by_products, roots)
         ),
-        locked=ignored,
+        ignored_protected=ignored,
     )
     states = {
         path: text

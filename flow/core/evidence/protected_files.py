@@ -134,7 +134,7 @@ def compared(
         if path not in seen and known.first(path_bytes(path)) is not None:
             by_path[path] = FileChange(path, before, after)
     for path, states in _put_back(baseline, known, late).items():
-        if path not in seen and path not in snapshot.locked and states[0] != states[3]:
+        if path not in seen and path not in snapshot.ignored_protected and states[0] != states[3]:
             by_path.setdefault(path, FileChange(path, states[0], states[3]))
     files = tuple(by_path[path] for path in sorted(by_path))
     return Difference(files) if files else None
@@ -157,34 +157,27 @@ def counted(
 
 def matching(paths: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
     """The ``paths`` that a protected pattern names, without well-known caches."""
-    locked = Globs(patterns, anchored=False)
+    protected = Globs(patterns, anchored=False)
     return tuple(
-        p for p in paths if cache_root(p) is None and locked.first(path_bytes(p)) is not None
+        p for p in paths if cache_root(p) is None and protected.first(path_bytes(p)) is not None
     )
 
 
 def deviations(
-    changes: Iterable[PathChange], ignored: Mapping[str, str], patterns: Sequence[str]
+    changes: Iterable[PathChange], ignored: Mapping[str, str], protected: Matcher
 ) -> dict[str, str]:
     """path → its states for ``Baseline.protected``, for files that differ from the base now."""
-    return deviating(changes, ignored, Globs(patterns, anchored=False))
-
-
-def deviating(
-    changes: Iterable[PathChange], ignored: Mapping[str, str], locked: Matcher
-) -> dict[str, str]:
-    """Like :func:`deviations`, for patterns that are compiled already."""
     states_by_path = {
         path: states_of_ignored(digest) for path, digest in ignored.items() if not cache_root(path)
     }
     for change in changes:
-        if _naming_pattern(locked, change) is not None:
+        if _naming_pattern(protected, change) is not None:
             entries = (change.worktree, change.index, change.head, change.base)
             states_by_path[change.path] = " ".join(map(entry_digest, entries))
     return states_by_path
 
 
-def relocked(
+def with_patterns(
     baseline: Baseline, patterns: Sequence[str], before: Sequence[str], now: Mapping[str, str]
 ) -> Baseline:
     """The baseline with ``patterns`` instead of ``before``; ``now`` are the present deviations.

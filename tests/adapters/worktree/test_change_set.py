@@ -1434,7 +1434,7 @@ def test_what_new_links_lead_to_is_part_of_the_subject(box: GitBox, then: Step, 
     baseline = box.pin("HEAD")
     then(box)
     before = box.snapshot()
-    assert path in before.behind
+    assert path in before.link_targets
     box.write(path, "another\n")
     after = box.snapshot()
     assert box.tree(after) != box.tree(before)
@@ -1466,7 +1466,7 @@ def test_what_is_looked_at_anyway_is_not_behind_a_link(box: GitBox) -> None:
         link(f"src/{name}", target)(box)
     box.write("new/file")
     link("src/gone", "../nowhere")(box)
-    assert box.snapshot().behind == {}
+    assert box.snapshot().link_targets == {}
 
 
 def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
@@ -1486,7 +1486,7 @@ def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
     box.write("build/new", "once more\n")
     assert moved_paths(after, box.snapshot(), baseline, own) == ()
     box.baseline = baseline._replace(by_products={"src/b": "any"})
-    assert box.snapshot().behind == {}  # the link itself is one
+    assert box.snapshot().link_targets == {}  # the link itself is one
 
 
 def test_what_stands_where_the_base_has_a_file_is_no_output(box: GitBox) -> None:
@@ -1509,7 +1509,7 @@ def test_behind_a_link_things_are_odd(box: GitBox, monkeypatch: pytest.MonkeyPat
     link("build/out", "OUTER")(box)
     link("build/again", ".")(box)
     box.git("init", "-q", cwd=box.path("build"))
-    assert set(box.snapshot().behind) == {"build/pipe", "build/out", "build/again"}
+    assert set(box.snapshot().link_targets) == {"build/pipe", "build/out", "build/again"}
     box.write("build/secret")
     real = worktree_links.hashed
 

@@ -16,6 +16,7 @@ from flow.core.boundary.changes import (
     Snapshot,
     entry_digest,
 )
+from flow.core.boundary.globs import Globs
 from flow.core.evidence import protected_files
 
 A = ContentState("100644", "a" * 40)
@@ -27,15 +28,18 @@ EMPTY = Baseline("f" * 40, {}, {}, {}, {}, {}, protected_patterns=("tests/**",))
 OWN = b.OwnFiles(".decisions")
 
 
-def snap(*changes: PathChange, locked: dict[str, str] | None = None) -> Snapshot:
-    return Snapshot("e" * 40, "work", changes, {}, (), locked or {})
+def snap(*changes: PathChange, ignored_protected: dict[str, str] | None = None) -> Snapshot:
+    return Snapshot("e" * 40, "work", changes, {}, (), ignored_protected or {})
 
 
 def found(
-    *changes: PathChange, locked: dict[str, str] | None = None, **baseline: Any
+    *changes: PathChange, ignored_protected: dict[str, str] | None = None, **baseline: Any
 ) -> dict[str, tuple[str, str, str]]:
     difference = protected_files.difference(
-        snap(*changes, locked=locked), EMPTY._replace(**baseline), ["tests/**"], OWN
+        snap(*changes, ignored_protected=ignored_protected),
+        EMPTY._replace(**baseline),
+        ["tests/**"],
+        OWN,
     )
     files = difference.files if difference else ()
     return {file.path: (file.kind, file.before, file.after) for file in files}
@@ -92,7 +96,7 @@ def test_recorded_and_in_no_change_set_is_as_in_the_base() -> None:
 
 
 @pytest.mark.parametrize(
-    ("locked", "more", "expected"),
+    ("ignored_protected", "more", "expected"),
     [
         ({"tests/i": a}, {}, ("added", ABSENT, a)),
         ({"tests/i": a}, {"by_products": {"tests/i": a}}, ("added", ABSENT, a)),
@@ -107,13 +111,15 @@ def test_recorded_and_in_no_change_set_is_as_in_the_base() -> None:
         ({"other/i": a}, {}, None),
     ],
 )
-def test_ignored_files(locked: dict[str, str], more: dict[str, Any], expected: Any) -> None:
-    assert found(locked=locked, **more).get("tests/i") == expected
+def test_ignored_files(
+    ignored_protected: dict[str, str], more: dict[str, Any], expected: Any
+) -> None:
+    assert found(ignored_protected=ignored_protected, **more).get("tests/i") == expected
 
 
 def test_what_never_counts() -> None:
     cache = PathChange("tests/__pycache__/x.pyc", None, None, None, A)
-    assert found(cache, locked={"tests/.coverage": a}) == {}
+    assert found(cache, ignored_protected={"tests/.coverage": a}) == {}
     staged = cache._replace(index=A)
     assert set(found(staged)) == {staged.path}
     journal = PathChange(".decisions/issue-1.md", None, None, None, A)
@@ -176,54 +182,64 @@ def test_the_digest_is_of_the_whole_difference() -> None:
 def test_what_a_baseline_records() -> None:
     changes = [change(D, C, B), PathChange("src/x", A, A, A, B)]
     ignored = {"tests/i": a, "tests/.coverage": a}
-    assert protected_files.deviations(changes, ignored, ["tests/**"]) == {
+    assert protected_files.deviations(changes, ignored, Globs(["tests/**"], anchored=False)) == {
         "tests/x": RECORDED,
         "tests/i": f"{a} absent absent absent",
     }
-    assert protected_files.deviations(changes, {}, []) == {}
+    assert protected_files.deviations(changes, {}, Globs([], anchored=False)) == {}
 
 
 def test_patterns_that_come_and_go() -> None:
     baseline = EMPTY._replace(protected={"tests/x": RECORDED, "lib/x": RECORDED})
     baseline = baseline._replace(protected_patterns=("tests/**", "lib/**"))
     now = {"tests/x": "later", "tests/y": "later", "src/x": "later"}
-    made = protected_files.relocked(baseline, ["tests/**", "src/**"], ["tests/**", "lib/**"], now)
+    made = protected_files.with_patterns(
+        baseline, ["tests/**", "src/**"], ["tests/**", "lib/**"], now
+    )
     assert made.protected == {"tests/x": RECORDED, "src/x": "later"}
     assert made.protected_patterns == ("tests/**", "src/**")
     # One that was protected and never recorded stays so.
     older = baseline._replace(protected={}, protected_patterns=())
-    made = protected_files.relocked(older, ["tests/**", "src/**"], ["tests/**"], now)
+    made = protected_files.with_patterns(older, ["tests/**", "src/**"], ["tests/**"], now)
     assert (made.protected, made.protected_patterns) == ({"src/x": "later"}, ("src/**",))
 
 
 def test_ignored_differences_are_part_of_the_subject() -> None:
     kept = EMPTY._replace(protected={"tests/i": f"{a} absent absent absent"})
-    none = subject_tree(snap(locked={"tests/i": a}), kept, OWN)
+    none = subject_tree(snap(ignored_protected={"tests/i": a}), kept, OWN)
     assert none == subject_tree(snap(), EMPTY, OWN)
     others = {
-        subject_tree(snap(locked=locked), kept, OWN)
-        for locked in ({}, {"tests/i": bb}, {"tests/i": a, "tests/j": a}, {"tests/i\udcff": a})
+        subject_tree(snap(ignored_protected=ignored_protected), kept, OWN)
+        for ignored_protected in (
+            {},
+            {"tests/i": bb},
+            {"tests/i": a, "tests/j": a},
+            {"tests/i\udcff": a},
+        )
     }
     assert len({none, *others}) == 5
 
 
 def test_ignored_files_that_commands_leave_or_change() -> None:
     before, after = (
-        snap(locked={"tests/i.log": a}),
-        snap(locked={"tests/i.log": bb, "tests/j.log": c}),
+        snap(ignored_protected={"tests/i.log": a}),
+        snap(ignored_protected={"tests/i.log": bb, "tests/j.log": c}),
     )
     recorded = EMPTY._replace(protected={"tests/i.log": f"{a} absent absent absent"})
     made = find_ignored_by_products(before, after, recorded)
     assert made == {"tests/j.log": c}
     left = recorded._replace(by_products=made)
     assert moved_paths(before, after, left, OWN) == ("tests/i.log",)
-    assert moved_paths(before, snap(locked={"tests/i.log": a, "tests/j.log": c}), left, OWN) == ()
+    assert (
+        moved_paths(before, snap(ignored_protected={"tests/i.log": a, "tests/j.log": c}), left, OWN)
+        == ()
+    )
     # What was a difference before the commands ran is none of theirs.
-    seen = snap(locked={"tests/n.log": a})
-    assert find_ignored_by_products(seen, snap(locked={"tests/n.log": bb}), EMPTY) == {}
-    cached = snap(locked={"tests/.coverage": a})
+    seen = snap(ignored_protected={"tests/n.log": a})
+    assert find_ignored_by_products(seen, snap(ignored_protected={"tests/n.log": bb}), EMPTY) == {}
+    cached = snap(ignored_protected={"tests/.coverage": a})
     assert find_ignored_by_products(snap(), cached, EMPTY) == {}
-    settings = snap(locked={"tests/pytest.ini": a})
+    settings = snap(ignored_protected={"tests/pytest.ini": a})
     assert find_ignored_by_products(snap(), settings, EMPTY) == {}
     assert moved_paths(snap(), settings, EMPTY._replace(by_products={"tests/pytest.ini": a}), OWN)
 
