@@ -96,7 +96,7 @@ def _each_once(copies: Iterable[_Copy]) -> list[_Copy]:
     best: dict[tuple[str, str], _Copy] = {}
     for copy in copies:
         other = best.setdefault((copy.goal.id, copy.goal.branch), copy)
-        if (copy.rank, copy.goal.touched) > (other.rank, other.goal.touched):
+        if (copy.rank, copy.goal.last_result_at) > (other.rank, other.goal.last_result_at):
             best[copy.goal.id, copy.goal.branch] = copy
     return list(best.values())
 
@@ -158,7 +158,7 @@ def _row(
         "here": here,
         "from_git": copy.branch,
         "checkout": copy.tree,
-        "since": max(goal.touched, pause["at"] if pause else ""),
+        "since": max(goal.last_result_at, pause["at"] if pause else ""),
         "results": [
             {"id": c.id, "status": c.status, "must_pass": c.must_pass} for c in goal.criteria
         ],

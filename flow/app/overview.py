@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation import proposals
 from flow.app.evaluation.current_files import CurrentFiles
 from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
-from flow.core.goal.model import BY_JUDGE, is_of_branch
+from flow.core.goal.model import JUDGED, is_of_branch
 from flow.core.text import display
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any, cast
@@ -41,7 +41,7 @@ def choose_goal(goals: Sequence[GoalSummary], branch: str | None) -> GoalSummary
         )
     if len(candidates) > 1 and candidates[0].status not in TERMINAL:
         raise _several(candidates, branch)
-    return max(candidates, key=lambda g: (g.touched, g.created_at))
+    return max(candidates, key=lambda g: (g.last_result_at, g.created_at))
 
 
 def begun_or_drafted(goals: Sequence[GoalSummary]) -> list[GoalSummary]:
@@ -50,7 +50,7 @@ def begun_or_drafted(goals: Sequence[GoalSummary]) -> list[GoalSummary]:
     So the example that ``flow init`` drafts hides no goal that was closed since.
     """
     open_ones = [g for g in goals if g.status not in TERMINAL]
-    ended = max((g.touched for g in goals if g.status in TERMINAL), default="")
+    ended = max((g.last_result_at for g in goals if g.status in TERMINAL), default="")
     begun = [g for g in open_ones if g.status != "draft"]
     return begun or [g for g in open_ones if g.created_at > ended]
 
@@ -375,7 +375,7 @@ def left_by_a_judge(goal: Goal) -> list[str]:
     required = _required(goal)
     if any(c.status != "pass" for c in required):
         return []
-    return [c.id for c in required if (c.last_result or "").startswith(BY_JUDGE)]
+    return [c.id for c in required if (c.last_result or "").startswith(JUDGED)]
 
 
 def _required(goal: Goal) -> list[Criterion]:

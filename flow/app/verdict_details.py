@@ -11,7 +11,7 @@ from flow.core.decision.details import (
     judged_figures,
     no_lines,
 )
-from flow.core.decision.explain import JUDGED
+from flow.core.goal.model import JUDGED
 from flow.core.text.plain_output import plain_lines
 from flow.errors import FlowError
 from flow.startup.contexts import ExitStack

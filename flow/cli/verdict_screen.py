@@ -10,7 +10,7 @@ from flow.adapters.attribution.failures import RecordedOutputs
 from flow.adapters.fs import clock
 from flow.adapters.process.speaker import is_terminal
 from flow.app.verdict_details import verdict_details
-from flow.core.decision.explain import JUDGED
+from flow.core.goal.model import JUDGED
 from flow.core.text.shell_quote import way_to_top
 from flow.render.verdict import drawing
 from flow.render.verdict.criterion_row import judged_line

@@ -10,7 +10,7 @@ GOALS = ".flow/goals"
 RUNS = ".flow/runs"
 BASELINE = "baseline.json"
 RUBRICS = ".flow/rubrics"
-RUBRIC_ENDS = (".yaml", ".yml", ".json")
+RUBRIC_SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of a named rubric's file; the first for which a file exists counts."""
 SCORES = ".flow/scores"
 PLUGIN_SCORES = "skills/judge/scores"
@@ -54,14 +54,15 @@ DEFAULTS = ".flow/defaults.goal.yaml"
 """The checkout's defaults, taken into every new goal."""
 SCHEMA = ".flow/goal.schema.json"
 """The goal's JSON Schema, for editors: a copy, since an installation's path is one machine's."""
-EVENTS = "/events.jsonl"
+EVENTS_SUFFIX = "/events.jsonl"
+"""End of the path of a run's newest events."""
 GOAL_SUFFIX = ".goal.yaml"
 GOAL_DIGESTS = "goals/"
 """Prefix of a goal's id in the name of its file's digest, among those of its run's small files."""
 CLOSINGS = "closed/"
 """Prefix of a closed goal's id, in the names of a run's digests in the state folder."""
 EVIDENCE_SUFFIX = ".evidence.yaml"
-ARCHIVE_END = ".zip"
+ARCHIVE_SUFFIX = ".zip"
 """Ending of an evidence folder's archive, after the folder's name."""
 RUN_MARK = "-run-"
 """Mark in the sidecar id of one of several runs, before its number; the last run's id has none."""
@@ -167,14 +168,14 @@ def output_file(run_id: str, evidence_id: str) -> str:
 
 def archive_file(run_id: str) -> str:
     """The archive that ``flow gc --archive`` puts in the place of a closed run's evidence."""
-    return f"{evidence_dir(run_id)}{ARCHIVE_END}"
+    return f"{evidence_dir(run_id)}{ARCHIVE_SUFFIX}"
 
 
 def archive_of(rel: str) -> str:
     """The archive that may hold a file of an evidence folder; empty for any other path."""
     folder, _, name = rel.rpartition("/")
     own = folder.startswith(f"{RUNS}/") and folder.endswith("/evidence") and name
-    return f"{folder}{ARCHIVE_END}" if own and folder.count("/") == 3 else ""
+    return f"{folder}{ARCHIVE_SUFFIX}" if own and folder.count("/") == 3 else ""
 
 
 def verdict_file(run_id: str) -> str:
@@ -184,7 +185,7 @@ def verdict_file(run_id: str) -> str:
 
 def events_file(run_id: str) -> str:
     """One line for each event of a run; if the events take several files, the newest."""
-    return f"{RUNS}/{run_id}{EVENTS}"
+    return f"{RUNS}/{run_id}{EVENTS_SUFFIX}"
 
 
 def events_file_before(rel: str, number: int) -> str:

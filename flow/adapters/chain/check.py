@@ -49,7 +49,7 @@ _VERDICT = "last-verdict.json"
 _SMALL = ("proposal.json", _VERDICT, "loop.json")
 _PASSING = ("measuring.json",)
 """Left by a killed evaluation: the untracked files when it began."""
-_ARCHIVE = f"evidence{layout.ARCHIVE_END}"
+_ARCHIVE = f"evidence{layout.ARCHIVE_SUFFIX}"
 _OWN_NAMES = frozenset(
     {"evidence", _ARCHIVE, "events.jsonl", "ledger.jsonl", "baseline.json", *_SMALL}
 )

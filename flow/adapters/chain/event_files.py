@@ -61,13 +61,13 @@ def opened(root: str, rel: str) -> Generator[tuple[str, int]]:
         try:
             with reported("read", rel):
                 status = os.fstat(fd)
-                begins = rel.endswith(layout.EVENTS) and begins_run(os.pread(fd, 80, 0))
+                begins = rel.endswith(layout.EVENTS_SUFFIX) and begins_run(os.pread(fd, 80, 0))
             yield rel, fd
         finally:
             os.close(fd)
         if begins:
             return
-    if rel.endswith(layout.EVENTS):
+    if rel.endswith(layout.EVENTS_SUFFIX):
         for path in reversed(_before(root, rel, status)):
             fd = files.open_regular(root, path)
             if fd is not None:

@@ -47,7 +47,7 @@ class EvidenceArchive:
     """An archive that is open: ``paths`` are those of its files, below the checkout."""
 
     def __init__(self, rel: str, zipped: zipfile.ZipFile) -> None:
-        folder = rel.removesuffix(layout.ARCHIVE_END)
+        folder = rel.removesuffix(layout.ARCHIVE_SUFFIX)
         self._rel, self._zipped = rel, zipped
         self._members = {
             f"{os.path.dirname(folder)}/{info.filename}": info for info in zipped.infolist()

@@ -525,7 +525,7 @@ def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) ->
     """SHA-256 of the project rubrics among ``names``; ``cards`` are rubrics of scorecards."""
     digests = {}
     for name in names:
-        for end in layout.RUBRIC_ENDS if ids.RUBRIC_NAME.fits(name) else ():
+        for end in layout.RUBRIC_SUFFIXES if ids.RUBRIC_NAME.fits(name) else ():
             digest = files.digest(root, f"{layout.RUBRICS}/{name}{end}")
             if digest is not None:
                 digests[name] = digest

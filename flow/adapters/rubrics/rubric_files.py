@@ -17,7 +17,7 @@ from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
 from flow.errors import FlowError, in_file
 
-ENDS = layout.RUBRIC_ENDS
+ENDS = layout.RUBRIC_SUFFIXES
 FILES_LIMIT = 10_000
 """Most rubrics of a project that are listed."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from flow.core.decision.decide import JudgedCriterion, Measured, NoOpinion, Opinion
-from flow.core.decision.explain import JUDGED
 from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import FEWER, FLAKY, ONLY_OPINION, OTHER_CODE
-from flow.core.goal.model import BY_JUDGE
+from flow.core.goal.model import JUDGED
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
@@ -50,7 +49,7 @@ def judged_rows(
         if judged is None or not criterion.fuzzy or facts[place].approved:
             continue
         rows[place] = rows[place]._replace(
-            result=f"{BY_JUDGE}{judged.status}",
+            result=f"{JUDGED}{judged.status}",
             reason=_judge_reason(judged),
             limitations=(*rows[place].limitations, ONLY_OPINION),
             evidence_id=opinion.evidence_id,

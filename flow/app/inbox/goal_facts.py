@@ -85,7 +85,7 @@ def _own_facts(goal: Goal) -> GoalFacts:
 
 def _since(port: FactsPort, goal: Goal) -> str:
     """Time of the goal's last change (RFC 3339), including a closed goal's last event."""
-    since = goal.touched
+    since = goal.last_result_at
     if goal.status in TERMINAL and goal.run_id is not None:
         try:
             event = port.newest_event(goal.run_id, goal.id)

@@ -88,9 +88,9 @@ class _Rank(NamedTuple):
     place: int
     """2: its branch is checked out; 1: its branch has it committed, or HEAD is detached; 0: another
     branch has it."""
-    touched: str = ""
+    last_result_at: str = ""
     closed: bool = False
-    """Of two copies that were touched last together, the closed one is the later."""
+    """Of two copies with equally new results the closed one is the later."""
     used: int = 1
     """1, but on a detached HEAD 2 if Flow left the goal open there, else 0: then it may be just a
     commit that was looked at."""
@@ -168,7 +168,7 @@ def _copy_in(checkout: CheckoutPort, summary: GoalSummary) -> _Copy:
 
 
 def _age(summary: GoalSummary) -> tuple[str, bool]:
-    return summary.touched, summary.status in TERMINAL
+    return summary.last_result_at, summary.status in TERMINAL
 
 
 def _checkout_of(repository: RepositoryPort, branch: str) -> CheckoutPort | None:

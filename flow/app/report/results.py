@@ -9,7 +9,7 @@ from __future__ import annotations
 from flow.app.goal_record import subjects_of
 from flow.app.verdict_details import DURATION, number_of, several_runs
 from flow.core.decision.details import RowDetails, judged_figures
-from flow.core.decision.explain import JUDGED
+from flow.core.goal.model import JUDGED
 from flow.core.layout import RUN_MARK
 from flow.core.report import ReportedResult, ReportedTurn
 from flow.core.stop.past import PastTurn, past_turns

@@ -55,7 +55,7 @@ def _cache_root(path: str) -> str | None:
     return None
 
 
-def _may_be_output(change: PathChange, recorded: str = "") -> bool:
+def _may_be_by_product(change: PathChange, recorded: str = "") -> bool:
     """Whether a change is an untracked file that commands may leave behind.
 
     ``recorded`` is the path's recorded digest.
@@ -92,7 +92,7 @@ def is_by_product(
     roots = cache_roots(by_products) if known_roots is None else known_roots
     as_recorded = recorded.removeprefix(REPORT) == entry_digest(change.worktree)
     covered = as_recorded or (bool(roots) and cache_root(change.path) in roots)
-    return covered and _may_be_output(change, recorded)
+    return covered and _may_be_by_product(change, recorded)
 
 
 def find_by_products(
@@ -117,8 +117,8 @@ def find_by_products(
         old = earlier.get(change.path)
         if change.worktree is None or (old is not None and old.worktree == change.worktree):
             continue
-        mark = "" if _may_be_output(change) or not reports(change.path) else REPORT
-        if not _may_be_output(change, mark) or (
+        mark = "" if _may_be_by_product(change) or not reports(change.path) else REPORT
+        if not _may_be_by_product(change, mark) or (
             cache_root(change.path) is None and denied(change.path)
         ):
             continue
@@ -202,7 +202,7 @@ def _is_left_behind(
 ) -> bool:
     """Whether a command left this path behind; its present content does not matter."""
     covered = change.path in by_products or (bool(roots) and cache_root(change.path) in roots)
-    return covered and _may_be_output(change, by_products.get(change.path, ""))
+    return covered and _may_be_by_product(change, by_products.get(change.path, ""))
 
 
 def moved_paths(

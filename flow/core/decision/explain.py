@@ -10,6 +10,7 @@ from flow.core.decision.decide import (
     Opinion,
 )
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, CriterionResult
+from flow.core.goal.model import JUDGED, OUTSIDE_PATHS, PROTECTED_CHANGED
 from flow.core.text.display import clip, joined, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -69,8 +70,8 @@ LOOP_LIMITS = ("stuck_no_progress", "budget_exhausted")
 """The words before the sentence about a limit of the Stop hook, as files and ``--json`` have it."""
 _BARE = "commands and boundary show "
 """The words of a reason that has nothing else to say."""
-_VIOLATION, _OUTSIDE = "path_boundary_violation: ", " outside the goal's paths"
-"""The text before and after a violation's paths, as files and ``--json`` have it."""
+_OUTSIDE = " outside the goal's paths"
+"""The text after a violation's paths, as files and ``--json`` have it."""
 
 
 def in_words(reason: str) -> str:
@@ -81,9 +82,9 @@ def in_words(reason: str) -> str:
 def _part_in_words(part: str) -> str:
     for limit in LOOP_LIMITS:
         part = part.removeprefix(f"{limit}: ")
-    if not part.startswith(_VIOLATION):
+    if not part.startswith(OUTSIDE_PATHS):
         return part
-    return f"outside its paths: {part.removeprefix(_VIOLATION).removesuffix(_OUTSIDE)}"
+    return f"outside its paths: {part.removeprefix(OUTSIDE_PATHS).removesuffix(_OUTSIDE)}"
 
 
 def only_counts(reason: str) -> bool:
@@ -106,7 +107,7 @@ def beside_rows(
 
     Only the text that :func:`reason` wrote about exactly these is left out; any other text stays.
     """
-    outside = f"{_VIOLATION}{names(violations)}{_OUTSIDE}"
+    outside = f"{OUTSIDE_PATHS}{names(violations)}{_OUTSIDE}"
     for part in (*_criterion_parts(needed), *_achieved_parts(needed), outside):
         reason = f"; {reason}; ".replace(f"; {part}; ", "; ", 1)[2:-2]
     alone = reason.removeprefix(_BARE)
@@ -120,14 +121,14 @@ def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
     review = decision.verdict == "needs_human_review"
     if boundary.violations:  # the blocker type may be a judge's
         outside = names([violation.path for violation in boundary.violations])
-        parts.append(f"{_VIOLATION}{outside}{_OUTSIDE}")
+        parts.append(f"{OUTSIDE_PATHS}{outside}{_OUTSIDE}")
     if boundary.status == "inconclusive":
         parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
     if boundary.guards_changed and review:
         parts.append(f"changed since activation: {names(boundary.guards_changed)}")
     if boundary.protected_changed and review:
         changed = names(boundary.protected_changed)
-        parts.append(f"protected files changed since activation: {changed}")
+        parts.append(f"{PROTECTED_CHANGED} since activation: {changed}")
     return parts
 
 
@@ -173,9 +174,6 @@ def _is_stale(result: CriterionResult) -> bool:
 
 NO_TIME = "not reached in the time that was left"
 """Reason for a criterion whose command did not end, or start, in the caller's time."""
-
-JUDGED = "judge: "
-"""Start of the reason of a criterion that a judge has judged."""
 
 NO_ANSWER = " gave no usable answer"
 """Behind a judge's name, in a reason that ends with why."""

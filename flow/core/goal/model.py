@@ -26,8 +26,14 @@ LAST_TURN = 1 << 53
 RESULT_FIELDS = ("status", "evidence_ref", "last_evaluated_at", "last_result")
 """The criterion keys an evaluation writes; they are not part of the contract."""
 
-BY_JUDGE = "judge: "
-"""Start of ``last_result`` where a judge decided; its status for the criterion follows."""
+JUDGED = "judge: "
+"""Start of the reason, and of ``last_result``, of a criterion that a judge decided."""
+
+OUTSIDE_PATHS = "path_boundary_violation: "
+"""Start of the part of a reason that names files outside the paths."""
+
+PROTECTED_CHANGED = "protected files changed"
+"""Start of the part of a reason that names protected files without an approval."""
 
 
 class Criterion(NamedTuple):
@@ -76,8 +82,8 @@ class GoalSummary(NamedTuple):
     status: Status
     branch: str
     created_at: str
-    touched: str
-    """See :attr:`Goal.touched`."""
+    last_result_at: str
+    """See :attr:`Goal.last_result_at`."""
     blocked_by_paths: bool
     """See :attr:`Goal.blocked_by_paths`."""
 
@@ -164,7 +170,7 @@ class Goal(NamedTuple):
         return self._continuation.get("mode") == "flow_managed"
 
     @property
-    def touched(self) -> str:
+    def last_result_at(self) -> str:
         """The moment of the newest result; that of creation if there is no result."""
         at = (self.last_evaluation or {}).get("at") or ""
         return max(self.created_at, str(at), *(c.last_evaluated_at or "" for c in self.criteria))
@@ -173,7 +179,12 @@ class Goal(NamedTuple):
     def summary(self) -> GoalSummary:
         """The goal in short."""
         return GoalSummary(
-            self.id, self.status, self.branch, self.created_at, self.touched, self.blocked_by_paths
+            self.id,
+            self.status,
+            self.branch,
+            self.created_at,
+            self.last_result_at,
+            self.blocked_by_paths,
         )
 
     @property
@@ -181,14 +192,14 @@ class Goal(NamedTuple):
         """Whether it is blocked by a path violation, which ends when the files are put back."""
         reason = (self.last_evaluation or {}).get("reason") or ""
         parts = reason.split("; ")  # a judge's words stand within a part
-        outside = any(part.startswith("path_boundary_violation") for part in parts)
+        outside = any(part.startswith(OUTSIDE_PATHS) for part in parts)
         return self.status == "blocked" and outside
 
     @property
     def waits_for_approval(self) -> bool:
         """Whether it waits for a person's approval of changed protected files."""
         reason = (self.last_evaluation or {}).get("reason") or ""
-        return self.status == "waiting_for_user" and "protected files changed" in reason
+        return self.status == "waiting_for_user" and PROTECTED_CHANGED in reason
 
     @property
     def contract_document(self) -> dict[str, Any]:
@@ -262,6 +273,7 @@ def goal_from_document(document: Mapping[str, Any]) -> Goal:
     evaluator = document["evaluator"]
     lifecycle = document["lifecycle"]
     criteria = tuple(_criterion(c) for c in objective["acceptance_criteria"])
+    ballot_rubrics, _ = rubrics_of(document)
     return Goal(
         id=document["metadata"]["id"],
         status=lifecycle["status"],
@@ -284,7 +296,7 @@ def goal_from_document(document: Mapping[str, Any]) -> Goal:
         turns_evaluated=lifecycle.get("turns_evaluated") or 0,
         last_evaluation=lifecycle.get("last_evaluation"),
         source=objective.get("source"),
-        rubrics=tuple(rubrics_of(document)[0]),
+        rubrics=tuple(ballot_rubrics),
         document=document,
     )
 

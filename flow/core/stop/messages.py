@@ -5,8 +5,9 @@ The message to an agent that continues: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED, NO_ANSWER, in_words, not_shown
+from flow.core.decision.explain import FUZZY, NO_ANSWER, in_words, not_shown
 from flow.core.evidence.model import UNDECIDED_KINDS
+from flow.core.goal.model import JUDGED
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import Loss, SessionNotes, describe_loss, loss_remedy
 from flow.core.text import display

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.core.goal.model import JUDGED
 from flow.core.text.display import clip, names
 from flow.errors import FEW, more_than
 from flow.render.goal.standing import criterion_meaning
@@ -33,7 +34,7 @@ def proof_of(criterion: ReportedCriterion) -> str:
         return "by a person’s word"
     if criterion.command:
         return "by their commands"
-    judged = newest is not None and str(newest.row.get("reason") or "").startswith("judge: ")
+    judged = newest is not None and str(newest.row.get("reason") or "").startswith(JUDGED)
     return "by a judge" if judged else "by a person’s word"
 
 

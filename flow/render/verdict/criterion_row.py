@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, JUDGED
+from flow.core.decision.explain import FUZZY
 from flow.core.evidence.model import UNDECIDED_KINDS
+from flow.core.goal.model import JUDGED
 from flow.core.text.display import clip, visible
 from flow.render.screen import took
 from flow.startup.typing import TYPE_CHECKING

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import JUDGED, beside_rows, in_words
+from flow.core.decision.explain import beside_rows, in_words
 from flow.core.decision.verdict import CriterionResult
+from flow.core.goal.model import JUDGED
 from flow.core.layout import HOOK_FILES
 from flow.core.text.display import clip, counted, names
 from flow.errors import PATHS, cut_list, more_than

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import JUDGED
 from flow.core.evidence.model import UNDECIDED_KINDS
+from flow.core.goal.model import JUDGED
 from flow.core.text.display import clip, names, visible
 from flow.core.text.shell_quote import shell_word
 from flow.errors import PATHS
