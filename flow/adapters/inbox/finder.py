@@ -16,7 +16,7 @@ from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts
 from flow.app.inbox.rows import inbox_items
-from flow.core.standing.items import WEEK, InboxItem, is_told, ordered, told_apart
+from flow.core.standing.items import WEEK, InboxItem, is_listed, ordered, with_distinct_names
 from flow.core.text.display import visible
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, GitError, at_key
@@ -116,9 +116,9 @@ class InboxFinder:
                 checkouts.append((repository.top, checkout))
         self._save()
         oldest = time.time() - self._query.since
-        told = [row for row in (*self.broken, *rows) if is_told(row, oldest)]
+        listed = [row for row in (*self.broken, *rows) if is_listed(row, oldest)]
         checkouts.sort(key=lambda pair: pair[1].top)
-        return InboxContents(ordered(told_apart(told)), checkouts)
+        return InboxContents(ordered(with_distinct_names(listed)), checkouts)
 
     def _save(self) -> None:
         """Keep the findings; those about absent checkouts are dropped."""

@@ -288,7 +288,7 @@ def _limit_verdict(why: LimitName, turn: _JudgedTurn, tools: StopTools) -> Verdi
             verdict="needs_human_review",
             reason=reason,
             lifecycle_to="waiting_for_user",
-            next_step_hint=explain.approvals(verdict.goal_id, verdict.criterion_results),
+            next_step_hint=explain.approval_line(verdict.goal_id, verdict.criterion_results),
         )
     if why == "stuck" and not tools.propose_only:
         tools.moves.fail(evaluated, reason)

@@ -262,7 +262,7 @@ def _persons_line(grounds: VerdictGrounds, goal_id: str, evaluator_type: str) ->
     if boundary.protected_changed and decision.blocker_type == "missing_approval":
         shown = names(boundary.protected_changed, 5)
         return f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
-    line = approvals(goal_id, needed) or f"a person looks: flow goal status {goal_id}"
+    line = approval_line(goal_id, needed) or f"a person looks: flow goal status {goal_id}"
     ask = ""
     if isinstance(judge, NoOpinion) and judge.remedy != "person":
         named = NAMED_JUDGE if judge.remedy == "name_judge" else ""
@@ -272,7 +272,7 @@ def _persons_line(grounds: VerdictGrounds, goal_id: str, evaluator_type: str) ->
     return f"{line}; or {ask}" if ask else line
 
 
-def approvals(goal_id: str, needed: Sequence[CriterionResult]) -> str:
+def approval_line(goal_id: str, needed: Sequence[CriterionResult]) -> str:
     """The command by which a person proves the first open fuzzy criterion; else empty.
 
     If a judge passed them all without enough confidence, the first of those.

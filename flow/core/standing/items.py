@@ -92,7 +92,7 @@ class StandingGoal(NamedTuple):
         )
 
 
-def is_told(item: InboxItem, oldest: float) -> bool:
+def is_listed(item: InboxItem, oldest: float) -> bool:
     """Whether a row is shown: a closed goal's only if closed since ``oldest`` (epoch seconds)."""
     if item.section != "closed" or not item.since:
         return True
@@ -123,7 +123,7 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def told_apart(items: Sequence[InboxItem]) -> list[InboxItem]:
+def with_distinct_names(items: Sequence[InboxItem]) -> list[InboxItem]:
     """The rows, with longer names for repositories whose folders have the same name."""
     names = short_names(dict.fromkeys(item.repository for item in items))
     longer = {path: name for path, name in names.items() if "/" in name.rstrip("/")}
@@ -152,7 +152,7 @@ def changes(before: Iterable[InboxItem], after: Iterable[InboxItem]) -> list[Inb
     rows: list[InboxChange] = []
     for key, item in now.items():
         old = then.get(key)
-        if old is None or _told(old) != _told(item):
+        if old is None or _visible_fields(old) != _visible_fields(item):
             into = item.section == "waits" and (old is None or old.section != "waits")
             rows.append(InboxChange("changed" if old else "added", item, into))
     return rows + [InboxChange("removed", then[key], False) for key in then if key not in now]
@@ -164,7 +164,7 @@ def _identity(item: InboxItem) -> tuple[str, str, str, str]:
     return item.repository, item.goal_id or item.path, item.branch or "", place
 
 
-def _told(item: InboxItem) -> tuple[str, str, str, str]:
+def _visible_fields(item: InboxItem) -> tuple[str, str, str, str]:
     return item.section, item.why, item.command, item.path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.standing.items import InboxItem, short_names, told_apart
+from flow.core.standing.items import InboxItem, short_names, with_distinct_names
 from flow.render.inbox import identity
 
 
@@ -26,6 +26,9 @@ def test_names(paths: list[str], names: list[str]) -> None:
 
 def test_whose_a_row_is_says_which_of_them() -> None:
     rows = [InboxItem("waits", f"/{name}/app", "/x", "why", "greet", "main") for name in "ab"]
-    assert [identity(row) for row in told_apart(rows)] == ["a/app/main greet", "b/app/main greet"]
-    assert identity(told_apart(rows[:1])[0]) == "app/main greet"
-    assert "called" not in told_apart(rows)[0].to_document()
+    assert [identity(row) for row in with_distinct_names(rows)] == [
+        "a/app/main greet",
+        "b/app/main greet",
+    ]
+    assert identity(with_distinct_names(rows[:1])[0]) == "app/main greet"
+    assert "called" not in with_distinct_names(rows)[0].to_document()
