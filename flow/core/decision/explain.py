@@ -20,6 +20,31 @@ if TYPE_CHECKING:
     from flow.core.boundary.rules import BoundaryReport
 
 
+NO_TIME = "not reached in the time that was left"
+"""Reason for a criterion whose command did not end, or start, in the caller's time."""
+
+NO_ANSWER = " gave no usable answer"
+"""Behind a judge's name, in a reason that ends with why."""
+
+NAMED_JUDGE = " --judge-backend claude"
+"""Options added to an evaluation's command line if a judge could answer and none is set up."""
+
+FUZZY = "no command proves it"
+"""Reason for a fuzzy criterion that is neither judged nor approved."""
+
+_NOT_NOW = "not run this time: "
+_MOST_ROWS = 8
+"""Criteria of each kind that a reason lists with their own reasons, at most."""
+_BY_COMMANDS = "required criteria passed by their commands"
+_BY_WORD = "proved by approval or judge"
+LOOP_LIMITS = ("stuck_no_progress", "budget_exhausted")
+"""The words before the sentence about a limit of the Stop hook, as files and ``--json`` have it."""
+_BARE = "commands and boundary show "
+"""The words of a reason that has nothing else to say."""
+_OUTSIDE = " outside the goal's paths"
+"""The text after a violation's paths, as files and ``--json`` have it."""
+
+
 class VerdictGrounds(NamedTuple):
     """Values from which the words of a verdict are made."""
 
@@ -59,19 +84,6 @@ def _left_out(needed: Sequence[CriterionResult]) -> str:
     """The required criteria that did not run this time; their earlier results do not count."""
     left = [r.criterion_id for r in needed if r.outcome == "not_run" and not r.reason]
     return f"{_NOT_NOW}{names(left)}" if left else ""
-
-
-_NOT_NOW = "not run this time: "
-_MOST_ROWS = 8
-"""Criteria of each kind that a reason lists with their own reasons, at most."""
-_BY_COMMANDS = "required criteria passed by their commands"
-_BY_WORD = "proved by approval or judge"
-LOOP_LIMITS = ("stuck_no_progress", "budget_exhausted")
-"""The words before the sentence about a limit of the Stop hook, as files and ``--json`` have it."""
-_BARE = "commands and boundary show "
-"""The words of a reason that has nothing else to say."""
-_OUTSIDE = " outside the goal's paths"
-"""The text after a violation's paths, as files and ``--json`` have it."""
 
 
 def in_words(reason: str) -> str:
@@ -172,19 +184,6 @@ def _is_stale(result: CriterionResult) -> bool:
     return result.outcome in ("passed", "failed") and result.status == "evidence_collected"
 
 
-NO_TIME = "not reached in the time that was left"
-"""Reason for a criterion whose command did not end, or start, in the caller's time."""
-
-NO_ANSWER = " gave no usable answer"
-"""Behind a judge's name, in a reason that ends with why."""
-
-NAMED_JUDGE = " --judge-backend claude"
-"""Options added to an evaluation's command line if a judge could answer and none is set up."""
-
-FUZZY = "no command proves it"
-"""Reason for a fuzzy criterion that is neither judged nor approved."""
-
-
 def hint(
     grounds: VerdictGrounds,
     goal_id: str,
@@ -277,11 +276,16 @@ def approval_line(goal_id: str, needed: Sequence[CriterionResult]) -> str:
 
     If a judge passed them all without enough confidence, the first of those.
     """
-    rows = [r for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
+    rows = list(filter(needs_word, needed))
     fuzzy = [r.criterion_id for r in rows if r.status != "pass"] or [r.criterion_id for r in rows]
     if not fuzzy:
         return ""
     return f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT"
+
+
+def needs_word(row: CriterionResult) -> bool:
+    """Whether no command proves the criterion: a judge or a person decides."""
+    return row.reason == FUZZY or row.reason.startswith(JUDGED)
 
 
 def for_judges(reason: str, hint: str) -> str:

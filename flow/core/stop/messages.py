@@ -5,9 +5,8 @@ The message to an agent that continues: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FUZZY, NO_ANSWER, in_words, not_shown
+from flow.core.decision.explain import FUZZY, NO_ANSWER, in_words, needs_word, not_shown
 from flow.core.evidence.model import UNDECIDED_KINDS
-from flow.core.goal.model import JUDGED
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import Loss, SessionNotes, describe_loss, loss_remedy
 from flow.core.text import display
@@ -140,11 +139,7 @@ def _next_line(row: Row, verdict: Verdict, step: StopStep, limits: LoopLimits, m
 
 def _open_ids(rows: Sequence[CriterionResult]) -> list[str]:
     """Ids of the criteria without a verification command that are not proved yet."""
-    return [r.criterion_id for r in rows if r.status != "pass" and _needs_word(r)]
-
-
-def _needs_word(row: CriterionResult) -> bool:
-    return row.reason == FUZZY or row.reason.startswith(JUDGED)
+    return [r.criterion_id for r in rows if r.status != "pass" and needs_word(r)]
 
 
 def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
@@ -172,7 +167,7 @@ def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
 def _kind(row: CriterionResult) -> str:
     if row.outcome == "failed":
         return "failed"
-    if _needs_word(row):
+    if needs_word(row):
         return "not asked" if row.reason == FUZZY else "not proved"
     if row.outcome == "not_run":
         return "not run"
