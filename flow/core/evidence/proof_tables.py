@@ -338,8 +338,8 @@ HOME_SETTINGS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """Settings in the user's home folder that change what every check means: ``go env -w
-GOFLAGS=-run=x``, a ``runner`` of cargo, npm's ``script-shell``. They are the same programs' as
-above.
+GOFLAGS=-run=x``, a ``runner`` of cargo, npm's ``script-shell``. The keys are those of
+:data:`ECOSYSTEMS`.
 """
 
 PROJECT_RUNNERS = frozenset(

@@ -131,7 +131,7 @@ def watched(
     """The patterns for ``commands``, each (text, its folder)."""
     finder = _ProofFinder(words_of, disk)
     for text, folder in commands:
-        finder.command(text, posixpath.normpath(folder or "."), 0)
+        finder.add_command(text, posixpath.normpath(folder or "."), 0)
     named = (
         *finder.patterns,
         *finder.settings,
@@ -164,15 +164,16 @@ class _ProofFinder:
         self.searched: dict[str, None] = {}
         """The folders in ``PYTHONPATH``, as the starts of patterns."""
 
-    def command(self, text: str, folder: str, depth: int) -> None:
+    def add_command(self, text: str, folder: str, depth: int) -> None:
         """Add everything that a command's text names, relative to ``folder``."""
         self._start = folder if not depth else self._start
         varied = _with_values(text)[: self._variants_left]
         self._variants_left -= len(varied)
         for variant in (text, *varied):
-            self._command(variant, folder, depth)
+            self._add_variant(variant, folder, depth)
 
-    def _command(self, text: str, folder: str, depth: int) -> None:
+    def _add_variant(self, text: str, folder: str, depth: int) -> None:
+        """Add everything that the text names, with its variables as they are."""
         here = folder
         computed = False
         values = (self._disk.module_path(), *_SEARCHED.findall(text))
@@ -183,37 +184,37 @@ class _ProofFinder:
         for words in self._words_of(text):
             plain = plain_words(words)
             if plain and base_name(plain[0] or "") in ("cd", "pushd"):
-                here = self._folder(here, plain[1:])
+                here = self._entered_folder(here, plain[1:])
                 continue
-            place = self._folder(here, _chosen_folder(words))
+            place = self._entered_folder(here, _chosen_folder(words))
             for each in dict.fromkeys(filter(None, (plain, started(plain).words))):
                 computed = computed or _computed(each)
-                self._started(each, place, depth, searched)
+                self._add_started(each, place, depth, searched)
         # Loop lists and texts inside texts: only words that look like tests count, unless the shell
         # computes its program.
         others = tuple(
             word for word in re.split(r"[\s\"'`$(){}<>|;&=]+", text[:65536]) if "/" in word
         )
         name = "sh" if computed else "ls"
-        self._simple((name, *others[:200]), name, here)
+        self._add_simple_command((name, *others[:200]), name, here)
         self._searched_for_programs = outer
 
-    def _started(
+    def _add_started(
         self, words: tuple[str | None, ...], folder: str, depth: int, searched: Iterable[str]
     ) -> None:
         """Add what a program names that runs in ``folder``; ``searched`` is its module path."""
         name = base_name(words[0] or "")
         if depth < _DEEPEST:
-            self._inner(name, words, folder, depth)
-        self._simple(words, name, folder)
-        self._shims(next(filter(None, words), ""), folder, self._searched_for_programs)
+            self._follow_inner(name, words, folder, depth)
+        self._add_simple_command(words, name, folder)
+        self._add_shims(next(filter(None, words), ""), folder, self._searched_for_programs)
         for word in words[1:4] if name in _NODE_TOOLS else ():
             if word is not None and starts_runners(word):
-                self._shims(word, folder, _OWN_PROGRAMS)
+                self._add_shims(word, folder, _OWN_PROGRAMS)
         if "python" in self._ecosystems(words, name):
-            self._modules(words, folder, searched)
+            self._add_shadowing_modules(words, folder, searched)
 
-    def _folder(self, folder: str, words: tuple[str | None, ...]) -> str:
+    def _entered_folder(self, folder: str, words: tuple[str | None, ...]) -> str:
         """The folder that ``cd WORDS`` leads to from ``folder``; ``..`` for any place outside.
 
         A target that the shell computes is unknown; ``folder`` is returned.
@@ -223,82 +224,87 @@ class _ProofFinder:
             return folder
         return self._place(folder, given[0]) or _OUTSIDE
 
-    def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
+    def _follow_inner(
+        self, name: str, words: tuple[str | None, ...], folder: str, depth: int
+    ) -> None:
         """Follow commands inside another one: ``bash -c TEXT``, those of its project's files."""
         given = [word for word in words[1:] if word is not None]
         text = shell_text(words)
         if text is not None:
-            self._command(text, folder, depth + 1)
+            self._add_variant(text, folder, depth + 1)
         if name == "eval":
-            self._command(" ".join(given), folder, depth + 1)
+            self._add_variant(" ".join(given), folder, depth + 1)
         if name in MAKES:
             for place, recipe in self._disk.recipes(folder, (name, *given)):
-                self._follow(posixpath.normpath(place), recipe, depth)
+                self._follow_text(posixpath.normpath(place), recipe, depth)
         script = _script_of(words, name) if name in _SHELLS else words[0]
         own = name in _SHELLS or ("/" in (script or "") and not _runs_scripts(name))
         path = self._place(folder, script) if script and own else None
         if path is not None:
-            self._follow(folder, self._disk.shell_script(path) or "", depth)
+            self._follow_text(folder, self._disk.shell_script(path) or "", depth)
         called = package_script(words)
-        place = self._folder(folder, (called.folder,)) if called and called.folder else folder
+        place = (
+            self._entered_folder(folder, (called.folder,)) if called and called.folder else folder
+        )
         body = self._disk.script(place, called.name) if called is not None else None
         if body is not None:
             outer = self._searched_for_programs
             self._searched_for_programs = [*outer, *_OWN_PROGRAMS]
-            self.command(body, place, depth + 1)
+            self.add_command(body, place, depth + 1)
             self._searched_for_programs = outer
 
-    def _follow(self, folder: str, text: str, depth: int) -> None:
+    def _follow_text(self, folder: str, text: str, depth: int) -> None:
         """Follow a recipe or script, once however often it is called."""
         followed = (folder, text, depth)
         if text and followed not in self._followed:
             self._followed.add(followed)
-            self.command(text, folder, depth + 1)
+            self.add_command(text, folder, depth + 1)
 
-    def _simple(self, words: tuple[str | None, ...], name: str, folder: str) -> None:
+    def _add_simple_command(self, words: tuple[str | None, ...], name: str, folder: str) -> None:
+        """Add a program, the files among its words, and what it reads in addition."""
         tools = self._ecosystems(words, name)
         runner = bool(runner_of(words))
-        self._program(words[0] or "", folder)
+        self._add_program(words[0] or "", folder)
         files, folders = self._operands(words, name, folder, runner=runner)
         for path in files:
-            self._file(path)
+            self._add_file(path)
             if _one_test(path):
                 beside = posixpath.join(posixpath.dirname(path), "__snapshots__")
                 self.patterns.append(literal_pattern(beside))
         inside = [path for path in folders if path != "."]
         for path in inside:
             if runner or posixpath.basename(path) in TEST_FOLDERS:
-                self._tests(path, tools)
+                self._add_tests(path, tools)
             if posixpath.basename(path) in TEST_FOLDERS or _below_tests(path):
                 self.patterns.append(literal_pattern(path))
         tests = [path for path in files if _test_like(path)]
         scripts = [path for path in files if not _one_test(path)]
         own = name in PROJECT_RUNNERS or (bool(scripts) and _runs_scripts(name))
         own = own or _computed(words)
-        own = own or ("/" in (words[0] or "") and not tools and self._below(words[0], folder))
+        own = own or ("/" in (words[0] or "") and not tools and self._is_inside(words[0], folder))
         named_alike = self._named_alike(words, name, folder)
         if (own and not _PYTHON.match(name)) or (runner and not tools):
             tools = tuple(ECOSYSTEMS)
         if own or (runner and not tests and not inside):
-            self._tests(folder, tools)
+            self._add_tests(folder, tools)
         places = (*map(posixpath.dirname, files), *inside)
-        self._settings(folder, places, tools, named_alike)
+        self._add_settings(folder, places, tools, named_alike)
         if "python" in tools:
-            self._site(words[0] or "", folder)
+            self._add_site(words[0] or "", folder)
 
     def _named_alike(self, words: tuple[str | None, ...], name: str, folder: str) -> list[str]:
         """The usual settings of a program that no table has, and of one that a launcher starts."""
         place = posixpath.dirname(words[0] or "")
         names = [name] if not place or f"/{place}".endswith(_TOOL_ENDS) else []
         modules = [after or "" for word, after in itertools.pairwise(words) if word == "-m"]
-        names += [module for module in modules if not self._module(module, folder)]
+        names += [module for module in modules if not self._module_files(module, folder)]
         if name in LAUNCHERS:
             begun = (word for word, _ in operands(words[1:]) if word not in LAUNCHERS[name])
             names.append(next(begun, ""))
         others = [each for each in names if _NAME.fullmatch(each) and each not in _IN_TABLES]
         return [form.format(n, n[0].upper() + n[0], n[1:]) for n in others for form in _ALIKE]
 
-    def _below(self, program: str | None, folder: str) -> bool:
+    def _is_inside(self, program: str | None, folder: str) -> bool:
         """Whether a program with a path is in the checkout."""
         path = self._place(folder, program or "")
         return path is not None and self._disk.kind(path) != "folder"
@@ -310,23 +316,23 @@ class _ProofFinder:
             return tuple(ECOSYSTEMS)
         return tuple(key for key, tools in ECOSYSTEMS.items() if names & set(tools.programs))
 
-    def _program(self, program: str, folder: str) -> None:
+    def _add_program(self, program: str, folder: str) -> None:
         """Add the program itself, if it is in the checkout."""
         if "/" in program:
             path = self._place(folder, program)
         else:
             path = self._disk.program(program) if program else None
         if path is not None:
-            self._file(path)
+            self._add_file(path)
 
-    def _shims(self, program: str, folder: str, places: Iterable[str]) -> None:
+    def _add_shims(self, program: str, folder: str, places: Iterable[str]) -> None:
         """Add the files, existing or not, that the command's own ``PATH`` finds as the program."""
         if "/" in program or not program or _STRANGE.search(program):
             return
         for start in places:
             place = self._place(folder, start) if not _STRANGE.search(start) else None
             if place is not None and place != _OUTSIDE:
-                self._file(posixpath.normpath(f"{place}/{program}"))
+                self._add_file(posixpath.normpath(f"{place}/{program}"))
 
     def _operands(
         self, words: tuple[str | None, ...], name: str, folder: str, *, runner: bool
@@ -342,9 +348,9 @@ class _ProofFinder:
                 continue
             dotted = runner and "." in word and re.fullmatch(r"[\w.]+", word) is not None
             if dotted or (previous == "-m" and _PYTHON.match(name)):
-                files += self._module(word, folder)
+                files += self._module_files(word, folder)
             if runner and (previous == "-p" or re.match(r"-p\w", word)):  # pytest's plugins
-                files += self._module(word.removeprefix("-p"), folder)
+                files += self._module_files(word.removeprefix("-p"), folder)
             rules = word.partition("=")[0] in RULE_OPTIONS or previous in RULE_OPTIONS
             rules = rules or (name in SEARCHERS and re.fullmatch(r"-\w*f", previous) is not None)
             previous = word
@@ -357,11 +363,11 @@ class _ProofFinder:
                 elif kind == "file" or word == script or _named_anew(path, runner=runner):
                     files.append(path)
             if not examines:
-                self._tool(word, folder)
-                self._beyond(word, folder)
+                self._add_tool(word, folder)
+                self._note_outside(word, folder)
         return files, folders
 
-    def _beyond(self, word: str, folder: str) -> None:
+    def _note_outside(self, word: str, folder: str) -> None:
         """Note a word that names a file outside the checkout: it is read, and not watched."""
         path = word.rpartition("=")[2]
         leads_out = path.startswith(("/", "~/", "../")) and self._place(folder, path) is None
@@ -404,7 +410,7 @@ class _ProofFinder:
             return first if first is not None and self._disk.kind(first) == "file" else path
         return path
 
-    def _module(self, word: str, folder: str) -> list[str]:
+    def _module_files(self, word: str, folder: str) -> list[str]:
         """The existing file of a dotted name, or of the longest start of it."""
         parts = word.split(".")
         if not all(part.isidentifier() for part in parts):
@@ -419,7 +425,9 @@ class _ProofFinder:
             return [posixpath.normpath(posixpath.join(folder, *parts) + ".py")]
         return []
 
-    def _modules(self, words: tuple[str | None, ...], folder: str, searched: Iterable[str]) -> None:
+    def _add_shadowing_modules(
+        self, words: tuple[str | None, ...], folder: str, searched: Iterable[str]
+    ) -> None:
         """Add the files, existing or not, that would replace a runner's own modules.
 
         Python searches for them in the current folder with ``-m``, beside a script, and in
@@ -449,16 +457,16 @@ class _ProofFinder:
             for module in own:
                 yield from (f"{start}{module}.py", f"{start}{module}/__init__.py")
 
-    def _tool(self, word: str, folder: str) -> None:
+    def _add_tool(self, word: str, folder: str) -> None:
         """Add a program that a launcher starts, if the project has its own copy."""
         if "/" in word or word.startswith(("-", ".")) or len(word) > 80 or _STRANGE.search(word):
             return
         for place in TOOL_FOLDERS:
             path = posixpath.normpath(posixpath.join(folder, place, word))
             if self._disk.kind(path) == "file":
-                self._file(path)
+                self._add_file(path)
 
-    def _file(self, path: str) -> None:
+    def _add_file(self, path: str) -> None:
         there = self._disk.kind(path) == "file"
         self.patterns.append(literal_pattern(path) if there or not has_wildcard(path) else path)
         folder = posixpath.dirname(path)
@@ -468,7 +476,7 @@ class _ProofFinder:
         if real is not None:
             self.patterns.append(literal_pattern(real))
 
-    def _tests(self, folder: str, tools: Iterable[str]) -> None:
+    def _add_tests(self, folder: str, tools: Iterable[str]) -> None:
         """Add the test files that a runner finds by itself below ``folder``."""
         if folder == _OUTSIDE:
             return
@@ -476,7 +484,7 @@ class _ProofFinder:
         for tool in tools:
             self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
 
-    def _settings(
+    def _add_settings(
         self, folder: str, inside: Iterable[str], tools: Iterable[str], named_alike: Iterable[str]
     ) -> None:
         """Add the runner's settings in its ``folder``, in those ``inside`` it, and above them.
@@ -487,7 +495,7 @@ class _ProofFinder:
         if len(self.settings) > MOST_PATTERNS:
             return  # a later one is left out
         for tool in tools:
-            self.settings.update(_beyond(tool))
+            self.settings.update(_outer_settings(tool))
         chain: dict[str, None] = {}
         for start in (folder, *inside):
             if start == _OUTSIDE:
@@ -507,7 +515,7 @@ class _ProofFinder:
                     if place == folder or not name.startswith("**/")
                 }
 
-    def _site(self, program: str, folder: str) -> None:
+    def _add_site(self, program: str, folder: str) -> None:
         """Add the files that Python runs at its start, in an environment inside the checkout."""
         folder = "." if folder == _OUTSIDE else folder
         places = [posixpath.join(folder, name) for name in (".venv", "venv", "env")]
@@ -535,7 +543,7 @@ _IN_TABLES = frozenset(
 
 
 @cache
-def _beyond(tool: str) -> dict[str, None]:
+def _outer_settings(tool: str) -> dict[str, None]:
     """The settings of a tool in the user's home folder and above the checkout."""
     home = HOME_SETTINGS.get(tool, ())
     names = (*ECOSYSTEMS[tool].settings, *(name.removeprefix(HOME) for name in home))
