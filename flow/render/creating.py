@@ -12,8 +12,8 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.drafting.presets import Offer
-    from flow.core.drafting.questions import Notice, Question
+    from flow.core.drafting.offers import Offer
+    from flow.core.drafting.questions import DraftQuestion, Notice
 
 MOST_FAULTS = 10
 MOST_NAMES = 8
@@ -25,7 +25,7 @@ PROMPT = "> "
 _IN = "  "
 
 
-def question_lines(question: Question, screen: Screen) -> tuple[list[str], str]:
+def question_lines(question: DraftQuestion, screen: Screen) -> tuple[list[str], str]:
     """The lines above the answer, and the prompt before it."""
     match question:
         case said.AskOutcome():

@@ -16,7 +16,7 @@ from flow.adapters.setup.project import about_commands
 from flow.adapters.verification.trial import run_alone
 from flow.app.transitions import create
 from flow.app.transitions.beside import namesake, refuse_beside_active
-from flow.core.drafting.completing import surroundings_of
+from flow.core.drafting.completing import own_fields
 from flow.core.drafting.draft import NO_DEFAULTS, new_document
 from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -24,12 +24,12 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flow.app.transitions.create import Created
     from flow.core.drafting.completing import OwnFields
-    from flow.core.drafting.draft import Words
+    from flow.core.drafting.draft import CreateRequest
     from flow.wiring.context import Context
 
 
 def draft_document(
-    context: Context, goal_id: str, words: Words, from_goal: str | None = None
+    context: Context, goal_id: str, words: CreateRequest, from_goal: str | None = None
 ) -> dict[str, Any]:
     """A new goal from the command line's words."""
     return new_document(
@@ -44,7 +44,7 @@ def draft_document(
 
 def surroundings(context: Context) -> OwnFields:
     """Facts of the checkout that a conversation about a new goal starts from."""
-    return surroundings_of(os.path.basename(context.top), context.branch(), clock.now())
+    return own_fields(os.path.basename(context.top), context.branch(), clock.now())
 
 
 def create_goal(

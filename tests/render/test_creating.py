@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.core.drafting import questions as said
-from flow.core.drafting.presets import Offer
+from flow.core.drafting.offers import Offer
 from flow.render.creating import created, notice_lines, question_lines, running_line
 from flow.render.screen import Screen
 

@@ -12,7 +12,7 @@ from flow.adapters.git import repository
 from flow.app.transitions.create import denied_journal
 from flow.core import layout
 from flow.core.decision import after
-from flow.core.drafting.presets import MARKERS, READ, offers
+from flow.core.drafting.offers import MARKERS, READ, offers
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.adapters.git.find import Repo
     from flow.adapters.ledger.reader import FileRecords
     from flow.app.open_goals import EarlierGoals
-    from flow.core.drafting.presets import Offer
+    from flow.core.drafting.offers import Offer
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
 

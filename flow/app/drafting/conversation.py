@@ -7,7 +7,6 @@ the command line has answered is left out; nothing is written here.
 from __future__ import annotations
 
 from flow.core.drafting.criteria import free_ids, parse_criterion
-from flow.core.drafting.proposals import split_patterns, suggested_name, typed_criterion
 from flow.core.drafting.questions import (
     AskCriterion,
     AskEditAgain,
@@ -23,15 +22,16 @@ from flow.core.drafting.questions import (
     Tried,
     WholeFile,
 )
+from flow.core.drafting.suggestions import split_patterns, suggested_name, typed_criterion
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.drafting.draft import Words
-    from flow.core.drafting.presets import Offer
-    from flow.core.drafting.questions import Notice, Question, Trial
+    from flow.core.drafting.draft import CreateRequest
+    from flow.core.drafting.offers import Offer
+    from flow.core.drafting.questions import DraftQuestion, Notice, Trial
 
 YES, EDIT, DRAFT, VIEW = ("y", "yes"), ("e", "edit"), ("d", "draft"), ("v", "view")
 LEAVE = ("", "n", "no", "q", "quit")
@@ -43,7 +43,7 @@ NO_ANSWER = "that is no answer here"
 class Person(Protocol):
     """The person who answers the questions."""
 
-    def ask(self, question: Question) -> str:
+    def ask(self, question: DraftQuestion) -> str:
         """The answer, without blanks around it; raises where there is none to come."""
 
     def tell(self, notice: Notice) -> None:
@@ -89,7 +89,7 @@ class ProjectPort(Protocol):
     def denied(self) -> Sequence[str]:
         """Path patterns that the settings deny."""
 
-    def text(self, goal_id: str, words: Words) -> tuple[str, str]:
+    def text(self, goal_id: str, words: CreateRequest) -> tuple[str, str]:
         """(the goal's path, its text as it would be written)."""
 
     def edited(self, text: str) -> str:
@@ -109,7 +109,7 @@ class Drafted(NamedTuple):
 
 
 def converse(
-    person: Person, project: ProjectPort, words: Words, goal_id: str | None
+    person: Person, project: ProjectPort, words: CreateRequest, goal_id: str | None
 ) -> Drafted | None:
     """Ask for what ``words`` and ``goal_id`` leave open; None if nothing is to be written."""
     if goal_id is not None:

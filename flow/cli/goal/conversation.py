@@ -22,9 +22,9 @@ from flow.core import layout
 from flow.core.boundary.globs import Globs
 from flow.core.boundary.rules import check_patterns
 from flow.core.drafting.completing import with_schema_line
-from flow.core.drafting.draft import NO_DEFAULTS, Words
-from flow.core.drafting.proposals import named_paths, suggested_paths
-from flow.core.drafting.questions import AskWrite, Notice, Question, Trial, TrialBegan
+from flow.core.drafting.draft import NO_DEFAULTS, CreateRequest
+from flow.core.drafting.questions import AskWrite, DraftQuestion, Notice, Trial, TrialBegan
+from flow.core.drafting.suggestions import named_paths, suggested_paths
 from flow.core.goal import ids
 from flow.core.goal.model import Goal, goal_from_document
 from flow.errors import FlowError, InputError, PersonNeeded, at_key
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.cli.output import Output
-    from flow.core.drafting.presets import Offer
+    from flow.core.drafting.offers import Offer
     from flow.wiring.context import Context
 
 NAME = "the new goal"
 
 
-def drafted(context: Context, out: Output, words: Words, goal_id: str | None) -> Drafted:
+def drafted(context: Context, out: Output, words: CreateRequest, goal_id: str | None) -> Drafted:
     """The draft that a person at the terminal wants; raises :class:`PersonNeeded` for a no."""
     folders = (layout.WORK, layout.RUNS, ".flow")
     made_here = [
@@ -96,7 +96,7 @@ class _TerminalPerson:
         self._out = out
         self._screen = out.asking
 
-    def ask(self, question: Question) -> str:
+    def ask(self, question: DraftQuestion) -> str:
         """A line; its end without one (Ctrl-D) writes nothing."""
         lines, prompt = question_lines(question, self._screen)
         if isinstance(question, AskWrite):
@@ -188,7 +188,7 @@ class _CheckoutProject:
     def denied(self) -> Sequence[str]:
         return self._context.settings.settings.denied_paths
 
-    def text(self, goal_id: str, words: Words) -> tuple[str, str]:
+    def text(self, goal_id: str, words: CreateRequest) -> tuple[str, str]:
         document = draft_document(self._context, goal_id, words)
         document["lifecycle"]["status"] = "active"
         text = with_defaults(formats.dump_yaml(document), self._defaults, NAME)

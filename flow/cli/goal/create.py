@@ -12,9 +12,9 @@ from flow.app.transitions.beside import others_open
 from flow.cli.defaults import accept_defaults
 from flow.cli.parsing import usage_error, whole
 from flow.core.drafting.criteria import new_criterion
-from flow.core.drafting.draft import Words
-from flow.core.drafting.proposals import suggested_name
+from flow.core.drafting.draft import CreateRequest
 from flow.core.drafting.specifications import read_specification
+from flow.core.drafting.suggestions import suggested_name
 from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.core.text.shell_quote import shell_argument, shell_option
@@ -199,7 +199,7 @@ def _base_name(context: Context, goal_id: str, base: str | None) -> str:
     return named
 
 
-def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]]:
+def _with_specification(words: CreateRequest, path: str) -> tuple[CreateRequest, tuple[str, ...]]:
     """``words`` with what a specification adds, and the texts of the criteria left open there.
 
     Raises :class:`InputError` if ``path``
@@ -221,7 +221,7 @@ def _with_specification(words: Words, path: str) -> tuple[Words, tuple[str, ...]
     return words._replace(outcome=outcome, more=tuple(map(new_criterion, texts))), unclear
 
 
-def _name_of_specification(context: Context, words: Words, path: str) -> str:
+def _name_of_specification(context: Context, words: CreateRequest, path: str) -> str:
     """An id for the goal: the folder's name without its number, else by the outcome."""
     folder = os.path.basename(os.path.abspath(path)) if os.path.isdir(path) else ""
     name = folder.lower().lstrip("0123456789-_ ").replace("_", "-")
@@ -252,8 +252,8 @@ def _typed_line(args: argparse.Namespace) -> str:
     return " ".join(words)
 
 
-def _goal_words(args: argparse.Namespace) -> Words:
-    return Words(
+def _goal_words(args: argparse.Namespace) -> CreateRequest:
+    return CreateRequest(
         outcome=args.outcome,
         criteria=tuple(args.criterion or ()),
         fuzzy=tuple(args.fuzzy or ()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.drafting.criteria import SHAPE, free_ids, named, parse_criterion
+from flow.core.drafting.criteria import SHAPE, free_ids, parse_criterion, split_id
 from flow.core.text.display import visible
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +10,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Edit = tuple[tuple[str | int, ...], Any]
+    from flow.core.drafting.completing import Edit
 
 _CRITERIA = ("objective", "acceptance_criteria")
 
@@ -35,8 +35,8 @@ def requested_edits(
     """
     goal_id = document["metadata"]["id"]
     criteria = [dict(criterion) for criterion in document["objective"]["acceptance_criteria"]]
-    left = _left(goal_id, criteria, changes.remove)
-    first: list[Edit] = [(_CRITERIA, left)] if changes.remove else []
+    remaining = _remaining(goal_id, criteria, changes.remove)
+    first: list[Edit] = [(_CRITERIA, remaining)] if changes.remove else []
     constraints = document.get("constraints") or {}
     if changes.allow and not constraints.get("allowed_paths"):
         raise at_key("--allow", changes.allow[0]).invalid(
@@ -44,14 +44,14 @@ def requested_edits(
             f"to allow only some paths, write them into the file: flow goal amend {goal_id} --edit",
         )
     second = [
-        *_criterion_edits(goal_id, left, criteria, changes),
+        *_criterion_edits(goal_id, remaining, criteria, changes),
         *_pattern_edits("allowed_paths", constraints.get("allowed_paths"), changes.allow),
         *_pattern_edits("denied_paths", constraints.get("denied_paths"), changes.deny),
     ]
     return first, second
 
 
-def _left(
+def _remaining(
     goal_id: str, criteria: Sequence[dict[str, Any]], remove: Sequence[str]
 ) -> list[dict[str, Any]]:
     ids = [criterion["id"] for criterion in criteria]
@@ -60,13 +60,13 @@ def _left(
             raise at_key("--remove", name).invalid(
                 f"{name!r:.60} is no criterion of the goal", f"it has {', '.join(ids[:20])}"
             )
-    left = [criterion for criterion in criteria if criterion["id"] not in remove]
-    if not left:
+    remaining = [criterion for criterion in criteria if criterion["id"] not in remove]
+    if not remaining:
         raise at_key("--remove", remove[-1]).invalid(
             "no criterion would be left",
             f"a goal that nobody wants any more: flow goal clear {goal_id}",
         )
-    return left
+    return remaining
 
 
 def _pattern_edits(key: str, before: Sequence[str] | None, added: Sequence[str]) -> list[Edit]:
@@ -80,14 +80,14 @@ def _pattern_edits(key: str, before: Sequence[str] | None, added: Sequence[str])
 
 def _criterion_edits(
     goal_id: str,
-    left: Sequence[dict[str, Any]],
+    remaining: Sequence[dict[str, Any]],
     before: Sequence[dict[str, Any]],
     changes: RequestedChanges,
 ) -> Iterator[Edit]:
-    places = {criterion["id"]: place for place, criterion in enumerate(left)}
-    rows = [named(text, "--criterion") for text in changes.criteria]
+    places = {criterion["id"]: place for place, criterion in enumerate(remaining)}
+    rows = [split_id(text, "--criterion") for text in changes.criteria]
     free = free_ids([*(criterion["id"] for criterion in before), *(name for name, _ in rows)])
-    end, seen = len(left), set(changes.remove)
+    end, seen = len(remaining), set(changes.remove)
     for name, rest in rows:
         if name and name in seen:
             raise at_key("--criterion", f"{name}:{rest}").invalid(

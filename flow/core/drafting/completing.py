@@ -37,7 +37,7 @@ class OwnFields(NamedTuple):
     """Ids of existing criteria, by their texts."""
 
 
-def surroundings_of(folder: str, branch: str | None, now: str) -> OwnFields:
+def own_fields(folder: str, branch: str | None, now: str) -> OwnFields:
     """The fields of a goal that is created now in ``folder``, on ``branch``.
 
     ``branch`` is None on a detached HEAD, and without git. Raises :class:`StateError` if its name

@@ -23,7 +23,7 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
     """
     key = "--fuzzy" if fuzzy else "--criterion"
     shape = FUZZY_SHAPE if fuzzy else SHAPE
-    name, rest = named(text, key)
+    name, rest = split_id(text, key)
     shown = name or f"{text!r:.100}"
     # "::" may occur in the text as well; the command follows the first one set off by spaces.
     words, _, command = (rest, "", "") if fuzzy else f" {rest}".partition(" :: ")
@@ -43,7 +43,7 @@ def new_criterion(text: str, command: str | None = None) -> dict[str, Any]:
     return {"text": text, **proof, "must_pass": True, "status": "pending"}
 
 
-def named(text: str, key: str) -> tuple[str, str]:
+def split_id(text: str, key: str) -> tuple[str, str]:
     """The id at the start of ``text``, empty if there is none, and the text after it.
 
     ``key`` is the option, for the error. Raises :class:`InputError` for an id without a text or in

@@ -1,4 +1,4 @@
-"""New goals as documents: from the command line's words, or from an older goal."""
+"""New goals as documents: from a command line's values, or from an older goal."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.drafting.completing import OwnFields
+    from flow.core.drafting.completing import Edit, OwnFields
 
 NO_DEFAULTS = GoalDefaults()
 EVIDENCE_SHAPE = "write 'AC2: docs/**', with the id of a --fuzzy criterion"
 COLLECT_SHAPE = "write 'AC2: command', with the id of a --fuzzy criterion"
 
 
-class Words(NamedTuple):
+class CreateRequest(NamedTuple):
     """The values of ``flow goal create``'s command line."""
 
     outcome: str | None = None
@@ -42,35 +42,35 @@ class Words(NamedTuple):
 
 def new_document(
     name: str,
-    words: Words,
+    request: CreateRequest,
     *,
     here: OwnFields,
     author: str,
     old: Mapping[str, Any] | None = None,
     defaults: GoalDefaults = NO_DEFAULTS,
 ) -> dict[str, Any]:
-    """A draft goal document from words, based on the goal ``old`` if there is one (``--from``).
+    """A draft goal document, based on the goal ``old`` if there is one (``--from``).
 
     ``defaults`` are added later; here their ids count as taken, and a fuzzy one of them counts.
     """
-    criteria = _criteria(words, defaults.ids)
+    criteria = _criteria(request, defaults.ids)
     base = _copied(old) if old is not None else {}
     scope: dict[str, Any] = {**base.get("scope", {}), **here.scope}
-    if words.issue is not None:
+    if request.issue is not None:
         if scope.get("journal", "").endswith(f"/issue-{scope.get('issue')}.md"):
             del scope["journal"]  # the other issue's
-        scope["issue"] = words.issue
+        scope["issue"] = request.issue
     fuzzy = defaults.fuzzy or any("verification_command" not in c for c in criteria)
-    constraints = _constraints(base.get("constraints", {}), words)
+    constraints = _constraints(base.get("constraints", {}), request)
     document = {
         **HEAD,
         "metadata": {"id": name, "created_at": here.created_at, "created_by": author},
         "scope": scope,
-        "objective": _objective(base.get("objective", {}), criteria, words.outcome),
+        "objective": _objective(base.get("objective", {}), criteria, request.outcome),
         "specification": base.get("specification"),
         "constraints": constraints or None,
         "evaluator": base.get("evaluator") or {"type": "hybrid" if fuzzy else "deterministic"},
-        "continuation": _continuation(base.get("continuation"), words),
+        "continuation": _continuation(base.get("continuation"), request),
         "lifecycle": {"status": "draft", "turns_evaluated": 0},
     }
     return {key: value for key, value in document.items() if value is not None}
@@ -92,31 +92,33 @@ def _objective(
     return objective
 
 
-def _constraints(old: Mapping[str, Any], words: Words) -> dict[str, Any]:
+def _constraints(old: Mapping[str, Any], request: CreateRequest) -> dict[str, Any]:
     constraints = dict(old)
-    if words.allow:
-        constraints["allowed_paths"] = list(words.allow)
-    for key, more in (("denied_paths", words.deny), ("protected_paths", words.protect)):
-        if more:  # what the old goal guarded stays guarded
+    if request.allow:
+        constraints["allowed_paths"] = list(request.allow)
+    for key, more in (("denied_paths", request.deny), ("protected_paths", request.protect)):
+        if more:  # the old goal's stay
             constraints[key] = list(dict.fromkeys((*(constraints.get(key) or ()), *more)))
     return constraints
 
 
-def _continuation(old: Mapping[str, Any] | None, words: Words) -> Mapping[str, Any] | None:
-    if not words.after:
+def _continuation(
+    old: Mapping[str, Any] | None, request: CreateRequest
+) -> Mapping[str, Any] | None:
+    if not request.after:
         return old
-    return {**(old or {}), "after": [goal_id(name) for name in dict.fromkeys(words.after)]}
+    return {**(old or {}), "after": [goal_id(name) for name in dict.fromkeys(request.after)]}
 
 
-def _criteria(words: Words, taken: Sequence[str]) -> list[dict[str, Any]]:
-    criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
-    criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
-    criteria = numbered([*criteria, *words.more], taken)
+def _criteria(request: CreateRequest, taken: Sequence[str]) -> list[dict[str, Any]]:
+    criteria = [parse_criterion(text, fuzzy=False) for text in request.criteria]
+    criteria += [parse_criterion(text, fuzzy=True) for text in request.fuzzy]
+    criteria = numbered([*criteria, *request.more], taken)
     known = {c["id"]: c for c in criteria if "verification_command" not in c}
-    for text in words.evidence:
+    for text in request.evidence:
         criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)
         criterion.setdefault("evidence_paths", []).append(pattern)
-    for text in words.evidence_commands:
+    for text in request.evidence_commands:
         criterion, command = _evidence_of(text, known, "--evidence-command", COLLECT_SHAPE)
         if "evidence_command" in criterion:
             raise at_key("--evidence-command", text).invalid(
@@ -163,7 +165,7 @@ def starting_changes(
     run_id: str | None,
     base_commit: str | None,
     base: str | None = None,
-) -> Sequence[tuple[tuple[str | int, ...], Any]]:
+) -> Sequence[Edit]:
     """The edits that turn a goal's text into that of a goal which starts as ``status``."""
     wanted = (
         ("lifecycle", "status", status),

@@ -7,7 +7,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.drafting.presets import Offer
+    from flow.core.drafting.offers import Offer
 
 
 class Trial(NamedTuple):
@@ -105,5 +105,5 @@ class WholeFile(NamedTuple):
     text: str
 
 
-Question = AskOutcome | AskName | AskCriterion | AskRubric | AskPaths | AskWrite | AskEditAgain
+DraftQuestion = AskOutcome | AskName | AskCriterion | AskRubric | AskPaths | AskWrite | AskEditAgain
 Notice = TrialBegan | Tried | Refused | Noted | ChangedAlready | WholeFile

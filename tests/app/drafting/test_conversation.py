@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.drafting.conversation import Drafted, converse
-from flow.core.drafting.draft import Words
-from flow.core.drafting.presets import Offer
+from flow.core.drafting.draft import CreateRequest
+from flow.core.drafting.offers import Offer
 from flow.core.drafting.questions import (
     AskCriterion,
     AskEditAgain,
@@ -30,9 +30,9 @@ from flow.errors import InputError, OutsideError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.drafting.questions import Notice, Question
+    from flow.core.drafting.questions import DraftQuestion, Notice
 
-NOTHING = Words()
+NOTHING = CreateRequest()
 PASSED = Trial("passed", "exit 0", 1.0)
 FILE = ".flow/goals/NAME.goal.yaml"
 FAILS = "the editor ends with status 1"
@@ -43,9 +43,9 @@ class Script:
 
     def __init__(self, *answers: str) -> None:
         self.left = list(answers)
-        self.said: list[Question | Notice] = []
+        self.said: list[DraftQuestion | Notice] = []
 
-    def ask(self, question: Question) -> str:
+    def ask(self, question: DraftQuestion) -> str:
         self.said.append(question)
         return self.left.pop(0)
 
@@ -62,7 +62,7 @@ class Checkout:
     def __init__(self) -> None:
         self.tried: list[str] = []
         self.edits: list[str] = []
-        self.held: tuple[str, Words] | None = None
+        self.held: tuple[str, CreateRequest] | None = None
 
     def offered_commands(self) -> Sequence[Offer]:
         return (Offer("The tests pass", "pytest -q", "pyproject.toml"),)
@@ -105,7 +105,7 @@ class Checkout:
     def denied(self) -> Sequence[str]:
         return ("*.key",)
 
-    def text(self, goal_id: str, words: Words) -> tuple[str, str]:
+    def text(self, goal_id: str, words: CreateRequest) -> tuple[str, str]:
         self.held = (goal_id, words)
         return FILE, "the text"
 
@@ -120,7 +120,10 @@ class Checkout:
 
 
 def talk(
-    *answers: str, words: Words = NOTHING, goal_id: str | None = None, edits: Sequence[str] = ()
+    *answers: str,
+    words: CreateRequest = NOTHING,
+    goal_id: str | None = None,
+    edits: Sequence[str] = (),
 ) -> tuple[Drafted | None, Script, Checkout]:
     person, checkout = Script(*answers), Checkout()
     checkout.edits = list(edits)
@@ -129,7 +132,7 @@ def talk(
     return drafted, person, checkout
 
 
-def held(checkout: Checkout) -> tuple[str, Words]:
+def held(checkout: Checkout) -> tuple[str, CreateRequest]:
     assert checkout.held is not None
     return checkout.held
 
@@ -165,7 +168,7 @@ def test_the_whole_conversation() -> None:
     ]
 
 
-ALL = Words(outcome="o", criteria=("c :: make",), allow=("src/**",))
+ALL = CreateRequest(outcome="o", criteria=("c :: make",), allow=("src/**",))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +183,7 @@ ALL = Words(outcome="o", criteria=("c :: make",), allow=("src/**",))
     ],
 )
 def test_a_question_that_a_flag_has_answered_is_left_out(
-    words: Words, goal_id: str | None, answers: tuple[str, ...], asked: list[str]
+    words: CreateRequest, goal_id: str | None, answers: tuple[str, ...], asked: list[str]
 ) -> None:
     drafted, person, _ = talk(*answers, words=words, goal_id=goal_id)
     assert drafted is not None

@@ -11,11 +11,11 @@ from flow.core.drafting.completing import (
     SCHEMA_LINE,
     completion,
     current_fields,
-    surroundings_of,
+    own_fields,
     with_schema_line,
 )
 
-HERE = surroundings_of("demo", "work", "2026-11-21T12:00:00Z")
+HERE = own_fields("demo", "work", "2026-11-21T12:00:00Z")
 WHOLE: dict[str, Any] = {
     "apiVersion": "flow.synapti.ai/v1",
     "kind": "FlowGoal",
@@ -151,7 +151,7 @@ def test_a_criterion_of_another_shape_is_left_alone(row: Any) -> None:
 
 
 def test_a_detached_head_has_no_branch() -> None:
-    added = completion(without("scope"), surroundings_of("demo", None, HERE.created_at))
+    added = completion(without("scope"), own_fields("demo", None, HERE.created_at))
     assert added.changes == ((("scope",), {"repo": "demo", "branch": "none"}),)
 
 

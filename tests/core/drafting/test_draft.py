@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flow.core.drafting.completing import surroundings_of
+from flow.core.drafting.completing import own_fields
 from flow.core.drafting.draft import (
-    Words,
+    CreateRequest,
     new_document,
     starting_changes,
     starting_faults,
@@ -19,14 +19,16 @@ from tests.core.goal.test_model import FULL
 
 # --- a document from words ------------------------------------------------------------------------
 
-WORDS = Words(outcome="it works", criteria=("AC1: holds :: make",))
+WORDS = CreateRequest(outcome="it works", criteria=("AC1: holds :: make",))
 
 
-def new(words: Words, old: dict[str, Any] | None = None, branch: str | None = "work") -> Any:
+def new(
+    words: CreateRequest, old: dict[str, Any] | None = None, branch: str | None = "work"
+) -> Any:
     return new_document(
         "new-goal",
         words,
-        here=surroundings_of("demo", branch, "2026-11-21T12:00:00Z"),
+        here=own_fields("demo", branch, "2026-11-21T12:00:00Z"),
         author="sam",
         old=old,
     )
@@ -61,7 +63,7 @@ def test_a_goal_from_few_words() -> None:
 
 def test_a_goal_from_all_words() -> None:
     made = new(
-        Words(
+        CreateRequest(
             outcome="o",
             criteria=("AC1: a :: x", "AC2: b :: y"),
             fuzzy=("AC3: c",),
@@ -81,7 +83,7 @@ def test_a_goal_from_all_words() -> None:
 
 
 def test_what_has_no_id_gets_the_first_that_is_free() -> None:
-    words = Words(
+    words = CreateRequest(
         "o", ("a :: x", "AC2: b :: y"), ("c",), ({"text": "d"},), evidence=("AC3: docs/**",)
     )
     rows = new(words)["objective"]["acceptance_criteria"]
@@ -98,15 +100,20 @@ def test_what_has_no_id_gets_the_first_that_is_free() -> None:
         (WORDS._replace(deny=("a",)), {"denied_paths": ["a"]}),
     ],
 )
-def test_only_the_paths_that_were_named(words: Words, expected: Any) -> None:
+def test_only_the_paths_that_were_named(words: CreateRequest, expected: Any) -> None:
     assert new(words)["constraints"] == expected
 
 
 @pytest.mark.parametrize(
     "words",
-    [Words(), Words(outcome="o"), Words(criteria=("AC1: a :: x",)), Words(fuzzy=("AC1: a",))],
+    [
+        CreateRequest(),
+        CreateRequest(outcome="o"),
+        CreateRequest(criteria=("AC1: a :: x",)),
+        CreateRequest(fuzzy=("AC1: a",)),
+    ],
 )
-def test_a_goal_needs_an_outcome_and_a_criterion(words: Words) -> None:
+def test_a_goal_needs_an_outcome_and_a_criterion(words: CreateRequest) -> None:
     with pytest.raises(InputError, match="needs an outcome") as caught:
         new(words)
     assert caught.value.fault.key == "--outcome, --criterion"
@@ -124,7 +131,7 @@ def old() -> dict[str, Any]:
 
 def test_a_goal_from_an_old_one_starts_anew() -> None:
     before = old()
-    made = new(Words(), before)
+    made = new(CreateRequest(), before)
     assert made["metadata"]["id"] == "new-goal"
     assert made["scope"] == {
         "repo": "demo",
@@ -158,7 +165,9 @@ def test_a_goal_from_an_old_one_starts_anew() -> None:
 
 
 def test_words_go_over_the_old_goals() -> None:
-    made = new(Words("new outcome", ("AC9: n :: x",), allow=("a",), deny=("b",), issue=9), old())
+    made = new(
+        CreateRequest("new outcome", ("AC9: n :: x",), allow=("a",), deny=("b",), issue=9), old()
+    )
     assert made["objective"]["outcome"] == "new outcome"
     assert [c["id"] for c in made["objective"]["acceptance_criteria"]] == ["AC9"]
     assert made["scope"]["issue"] == 9
@@ -177,8 +186,8 @@ def test_words_go_over_the_old_goals() -> None:
 def test_another_issue_has_a_journal_of_its_own(journal: str, kept: bool) -> None:
     before = old()
     before["scope"]["journal"] = journal
-    assert ("journal" in new(Words(issue=9), before)["scope"]) == kept
-    assert new(Words(), before)["scope"]["journal"] == journal
+    assert ("journal" in new(CreateRequest(issue=9), before)["scope"]) == kept
+    assert new(CreateRequest(), before)["scope"]["journal"] == journal
 
 
 def test_an_issue_of_zero_is_said_too() -> None:
@@ -262,7 +271,7 @@ def test_a_goal_that_names_no_run_and_no_base_gets_both() -> None:
     ],
 )
 def test_what_a_new_goal_must_not_claim(lifecycle: Any, rows: Any, keys: list[str]) -> None:
-    document = new(Words("o", ("AC1: a :: x", "AC2: b :: y")))
+    document = new(CreateRequest("o", ("AC1: a :: x", "AC2: b :: y")))
     document["lifecycle"] = lifecycle
     document["objective"]["acceptance_criteria"][1].update(rows)
     faults = starting_faults(document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.drafting.proposals import (
+from flow.core.drafting.suggestions import (
     named_paths,
     split_patterns,
     suggested_name,

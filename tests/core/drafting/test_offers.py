@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.drafting.presets import offers
+from flow.core.drafting.offers import offers
 
 NPM = '{"scripts": {"test": "vitest", "lint": "eslint .", "typecheck": "tsc"}}'
 EMPTY_NPM = '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'

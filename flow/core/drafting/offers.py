@@ -1,6 +1,6 @@
 """Commands that a project offers as proofs, from the files at its top level (SPEC 12).
 
-They are only proposals: each is shown, run once and accepted by a person. The tables name the
+They are only offered: each is shown, run once and accepted by a person. The tables name the
 checks of each tool's own documentation (as of November 2026).
 """
 

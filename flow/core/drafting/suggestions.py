@@ -1,4 +1,4 @@
-"""Proposals to a person who drafts a goal: its name, and paths from the tree and its changes."""
+"""Suggestions for a person who drafts a goal: its name, and paths from the tree and its changes."""
 
 from __future__ import annotations
 
