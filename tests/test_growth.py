@@ -70,8 +70,8 @@ class PlaceWithoutStarts(Place):
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stamps are believed at once: otherwise each size would be counted two seconds later."""
     monkeypatch.setattr(stamps, "RACY_NS", LONG_AGO)
-    monkeypatch.setattr(combined_stamp, "SETTLED_NS", LONG_AGO)
-    monkeypatch.setattr(scan, "_SETTLED_NS", LONG_AGO)
+    monkeypatch.setattr(combined_stamp, "RACY_NS", LONG_AGO)
+    monkeypatch.setattr(scan, "RACY_NS", LONG_AGO)
 
 
 @pytest.fixture(scope="module")

@@ -1,1 +1,1 @@
-"""Everything outside of values: one module for each thing Flow touches."""
+"""Files, git, processes, judges: one owner for each thing outside of Flow."""

@@ -358,7 +358,7 @@ def test_a_stop_reads_all_goals_once_and_the_judged_one_again(
 def test_a_stop_among_many_closed_goals_reads_none_of_them_and_sees_one_that_is_opened(
     repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(stamps, "_stamps_tell", lambda _file: True)  # also in memory
+    monkeypatch.setattr(stamps, "_stamps_show_writes", lambda _file: True)  # also in memory
     monkeypatch.setattr(stamps, "RACY_NS", -3_600_000_000_000)
     scene.create(scene.start(repo))
     text = scene.goal_file(repo).replace("status: active", "status: cancelled")

@@ -1,4 +1,4 @@
 """Files as Flow needs them: no symlink followed, locked, replaced whole.
 
-Only the standard library and filelock may enter.
+Beside the standard library only filelock and watchfiles may enter.
 """

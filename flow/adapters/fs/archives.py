@@ -114,8 +114,8 @@ class _BoundedFile(io.FileIO):
         self.close()  # readers may still use the archive, and none of them knows the last use
 
 
-_newest: dict[tuple[str, str], tuple[tuple[int, ...], EvidenceArchive]] = {}
-"""The archive that was opened last, by its place, with the stamps that its file had."""
+_last_opened: dict[tuple[str, str], tuple[tuple[int, ...], EvidenceArchive]] = {}
+"""At most one: the archive that was opened last, by its place, with its file's stamps then."""
 
 
 def opened(root: str, rel: str, fd: int) -> EvidenceArchive:
@@ -126,14 +126,14 @@ def opened(root: str, rel: str, fd: int) -> EvidenceArchive:
     """
     status = os.fstat(fd)
     stamps = stamp_of(status)
-    before = _newest.get((root, rel))
+    before = _last_opened.get((root, rel))
     if before is not None and before[0] == stamps:
         os.close(fd)
         return before[1]
     archive = read(fd, rel)
-    _newest.clear()
+    _last_opened.clear()
     if is_settled(status):  # else its stamps may be those of a later write as well
-        _newest[root, rel] = stamps, archive
+        _last_opened[root, rel] = stamps, archive
     return archive
 
 

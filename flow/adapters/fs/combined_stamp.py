@@ -16,9 +16,6 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-SETTLED_NS = RACY_NS
-"""Nanoseconds after which a change time is no longer the kernel's present tick."""
-
 
 class CombinedStamp:
     """Collects names and stamps of some files into one stamp."""
@@ -26,6 +23,7 @@ class CombinedStamp:
     def __init__(self, *words: str) -> None:
         self._parts: list[str] = list(words)
         self._newest = 0
+        """The latest change time (ns) of the files."""
 
     def add(self, text: str) -> None:
         """Let the stamp depend on a text, too."""
@@ -34,11 +32,11 @@ class CombinedStamp:
     def file(self, path: str) -> str:
         """Let the stamp depend on one file, which may be missing; returns its part of the stamp."""
         try:
-            said = self._said(os.lstat(path))
+            part = self._stamp(os.lstat(path))
         except OSError as error:
-            said = f"{error.errno}"
-        self._parts.append(said)
-        return said
+            part = f"{error.errno}"
+        self._parts.append(part)
+        return part
 
     def folder(self, path: str) -> None:
         """Let the stamp depend on the entries of a folder, not on those of folders below it."""
@@ -57,16 +55,16 @@ class CombinedStamp:
                 continue
             try:
                 status = entry.stat(follow_symlinks=False)
-                said = self._said(status)
+                part = self._stamp(status)
                 if entry.is_symlink():  # its target may be read in its place
-                    said += self._target(entry.path)
+                    part += self._target(entry.path)
             except OSError as error:
-                said = f"{error.errno}"
-            self._parts.append(f"{entry.name} {said}")
+                part = f"{error.errno}"
+            self._parts.append(f"{entry.name} {part}")
             if levels and entry.is_dir(follow_symlinks=False):
                 self.tree(entry.path, leave_out, levels - 1)
 
-    def newest(self, *others: CombinedStamp) -> None:
+    def settle_with(self, *others: CombinedStamp) -> None:
         """Let it be settled only if the others are."""
         self._newest = max([self._newest, *(other._newest for other in others)])
 
@@ -82,14 +80,14 @@ class CombinedStamp:
     @property
     def settled(self) -> bool:
         """Whether every change that it knows of is old enough for it to be relied on."""
-        return time.time_ns() - self._newest > SETTLED_NS
+        return time.time_ns() - self._newest > RACY_NS
 
     def _target(self, path: str) -> str:
         try:
-            return self._said(os.stat(path))
+            return self._stamp(os.stat(path))
         except OSError as error:
             return f"{error.errno}"
 
-    def _said(self, status: os.stat_result) -> str:
+    def _stamp(self, status: os.stat_result) -> str:
         self._newest = max(self._newest, status.st_ctime_ns)
         return f"{signature_of(status)} {status.st_dev} {status.st_uid}"

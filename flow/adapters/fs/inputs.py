@@ -10,16 +10,16 @@ LIMIT = 1 << 20
 """Bytes; SPEC 1."""
 
 
-def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
+def read(path: str, option: str, *, limit: int = LIMIT) -> bytes:
     """The bytes of ``path`` (``-``: standard input).
 
-    ``what`` is the option that named it. Raises :class:`InputError` if it cannot be read or is
-    larger than ``limit``.
+    ``option`` is the option, or argument, that named it. Raises :class:`InputError` if it cannot be
+    read or is larger than ``limit``.
     """
     try:
         fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, what, error) from error
+        raise _unreadable(path, option, error) from error
     chunks: list[bytes] = []
     size = 0
     try:
@@ -30,7 +30,7 @@ def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
             chunks.append(chunk)
             size += len(chunk)
     except OSError as error:
-        raise _unreadable(path, what, error) from error
+        raise _unreadable(path, option, error) from error
     finally:
         os.close(fd)
     raise in_file(path).invalid(
@@ -38,9 +38,9 @@ def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
     )
 
 
-def read_text(path: str, what: str, *, limit: int = LIMIT) -> str:
+def read_text(path: str, option: str, *, limit: int = LIMIT) -> str:
     """Like :func:`read`, decoded from UTF-8."""
-    data = read(path, what, limit=limit)
+    data = read(path, option, limit=limit)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,7 +49,7 @@ def read_text(path: str, what: str, *, limit: int = LIMIT) -> str:
         ) from error
 
 
-def check_file(path: str, what: str) -> None:
+def check_file(path: str, option: str) -> None:
     """Raise :class:`InputError` unless ``path`` is a regular file that can be read."""
     import stat
 
@@ -57,24 +57,24 @@ def check_file(path: str, what: str) -> None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, what, error, remedy) from error
+        raise _unreadable(path, option, error, remedy) from error
     try:
         regular = stat.S_ISREG(os.fstat(fd).st_mode)
     finally:
         os.close(fd)
     if not regular:
         why = "is not a regular file"
-        raise in_file(path, what).invalid(why, remedy, code="unreadable")
+        raise in_file(path, option).invalid(why, remedy, code="unreadable")
 
 
 def _unreadable(
     path: str,
-    what: str,
+    option: str,
     error: OSError | ValueError,
     remedy: str = "name a readable file, or - for standard input",
 ) -> InputError:
     why = getattr(error, "strerror", None) or "it is no path"
-    return in_file(path, what).invalid(
+    return in_file(path, option).invalid(
         f"cannot be read: {why}",
         remedy,
         code="not_found" if isinstance(error, FileNotFoundError) else "unreadable",

@@ -1,8 +1,8 @@
 """Reading back JSON that Flow itself wrote, and that others may have damaged since.
 
 Less strict than :mod:`flow.adapters.contracts.strict_json`, which names every fault of people's
-texts, and as bounded: any bytes cost at most a few times their size in memory and end in a value or
-in ValueError.
+texts. But any bytes cost at most a few times their size in memory and end in a value or in
+ValueError.
 """
 
 from __future__ import annotations

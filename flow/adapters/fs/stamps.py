@@ -57,7 +57,7 @@ def is_settled(status: os.stat_result) -> bool:
     return status.st_ctime_ns < time.time_ns() - RACY_NS
 
 
-def tells(status: os.stat_result, flushed: Flush) -> bool:
+def shows_changes(status: os.stat_result, flushed: Flush) -> bool:
     """Whether these stamps, from before the file was read, would show any later change."""
     same = status.st_dev == flushed.device
     return same and status.st_ctime_ns < flushed.began - RACY_NS
@@ -74,14 +74,14 @@ def flush(folder: str | bytes) -> Flush | None:
     except (OSError, AttributeError):  # read-only, or a file system without nameless files
         return None
     try:
-        return Flush(began, os.fstat(fd).st_dev) if _stamps_tell(fd) else None
+        return Flush(began, os.fstat(fd).st_dev) if _stamps_show_writes(fd) else None
     except (OSError, ValueError):
         return None
     finally:
         os.close(fd)
 
 
-def _stamps_tell(fd: int) -> bool:
+def _stamps_show_writes(fd: int) -> bool:
     """Flush, and check that a second write to a mapped page changes the stamp again.
 
     The kernel ends a process (SIGBUS) that writes to a mapped page for which no room is left. So

@@ -76,7 +76,7 @@ class CheckoutStamps:
             stamps.file(self._checkout.heads.path(run_id))
         if with_files:
             stamps.add(self._files.text)
-        stamps.newest(self._around, *([self._files] if with_files else []))
+        stamps.settle_with(self._around, *([self._files] if with_files else []))
         return stamps
 
     @once

@@ -78,7 +78,7 @@ def summaries(
         except FlowError as error:
             broken[goal_id] = error
         before = new.get(goal_id)
-        if flushed is not None and before is not None and stamps.tells(before, flushed):
+        if flushed is not None and before is not None and stamps.shows_changes(before, flushed):
             # It was read after its stamps and the flush: a later change has other stamps.
             rows[goal_id] = [*_stamps(before), *summary]
     if path and any(goal_id in rows for goal_id in new):

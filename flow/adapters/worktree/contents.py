@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 
-from flow.adapters.fs.stamps import flush, is_settled, tells
+from flow.adapters.fs.stamps import flush, is_settled, shows_changes
 from flow.adapters.worktree.cache import pack_hashed
 from flow.adapters.worktree.clean_files import packed_stamps
 from flow.core.boundary.changes import LINK, ContentState
@@ -110,7 +110,7 @@ class Contents:
         self._unflushed += status.st_size + 4096
         if not self._flush_tried and self._unflushed > UNFLUSHED:
             self._flush, self._flush_tried = flush(self._top), True
-        return self._flush is not None and tells(status, self._flush)
+        return self._flush is not None and shows_changes(status, self._flush)
 
 
 def special(status: os.stat_result) -> ContentState:

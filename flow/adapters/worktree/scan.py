@@ -6,6 +6,7 @@ import os
 import time
 from itertools import chain
 
+from flow.adapters.fs.stamps import RACY_NS, signature_of
 from flow.adapters.git import repository
 from flow.adapters.git.find import read_regular
 from flow.adapters.git.run import refusal, usable
@@ -46,8 +47,6 @@ _SMALL = 4000
 """Files up to which the cache is written for any news: it takes a millisecond."""
 
 
-_SETTLED_NS = 2_000_000_000
-"""Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
 _INDEX_LIMIT = 32 << 20
 """Bytes of an index up to which it is digested to save a call of git."""
 _SPLIT = b"link"
@@ -171,7 +170,7 @@ def _staged_entries(
     cached = _staged_entries_cache.pop(key, None)
     if cached is None or cached[0] != state:
         cached = state, against_index(repo, table.base, prefix)
-        settled = digest and time.time_ns() - stamp[0] > _SETTLED_NS
+        settled = digest and time.time_ns() - stamp[0] > RACY_NS
         if not settled or (_index_stamp(repo), _index_digest(repo)) != state:
             return cached[1]
     _staged_entries_cache[key] = cached
@@ -209,7 +208,7 @@ def _index_stamp(repo: Repo) -> tuple[int, ...]:
         return ()
     except OSError as error:
         raise GitError(f"the index cannot be looked at: {error.strerror}") from error
-    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino
+    return signature_of(status)
 
 
 class _RepositoryScan:

@@ -105,7 +105,7 @@ def _stamps_tell(
     """In memory no stamp tells of a write through a mapping; few tests here write that way."""
     about_it = any(words in request.node.name for words in ("mapping", "no_stamp_tells"))
     if not about_it and stamps.flush(str(tmp_path)) is None:
-        monkeypatch.setattr(stamps, "_stamps_tell", lambda _file: True)
+        monkeypatch.setattr(stamps, "_stamps_show_writes", lambda _file: True)
 
 
 def remembers(goals: Goals) -> None:

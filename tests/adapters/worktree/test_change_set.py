@@ -1749,7 +1749,7 @@ def questions(
         assert now._replace(began=0) == box.snapshot(cached=False)._replace(began=0)
         return [(c.path, c.base is not None, c.index is not None) for c in now.changes], count
 
-    monkeypatch.setattr(worktree_scan, "_SETTLED_NS", -1_000_000_000)
+    monkeypatch.setattr(worktree_scan, "RACY_NS", -1_000_000_000)
     return looked
 
 
@@ -1786,7 +1786,7 @@ def _split(box: GitBox) -> None:
 
 
 def _just_written(box: GitBox) -> None:
-    worktree_scan._SETTLED_NS = 1 << 62  # the fixture puts it back
+    worktree_scan.RACY_NS = 1 << 62  # the fixture puts it back
     box.write("evil.py")
     box.git("add", ".")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written just now counts as settled, so that the index is used at all."""
-    monkeypatch.setattr(combined_stamp, "SETTLED_NS", -(1 << 62))
+    monkeypatch.setattr(combined_stamp, "RACY_NS", -(1 << 62))
 
 
 def index() -> Path:
@@ -68,7 +68,7 @@ def test_after_each_change_of_a_history(stage: Stage, steps: tuple[str, ...]) ->
 @effort.examples(5)
 @given(steps=st.lists(st.sampled_from(sorted(STEPS)), min_size=2, max_size=6))
 def test_after_any_changes(tmp_path_factory: pytest.TempPathFactory, steps: list[str]) -> None:
-    before, combined_stamp.SETTLED_NS = combined_stamp.SETTLED_NS, -(1 << 62)
+    before, combined_stamp.RACY_NS = combined_stamp.RACY_NS, -(1 << 62)
     try:
         repo = scene_of(tmp_path_factory.mktemp("walk"))
         assert_true(repo, "--repo", ".")
@@ -76,7 +76,7 @@ def test_after_any_changes(tmp_path_factory: pytest.TempPathFactory, steps: list
             STEPS[name](repo)
             assert_true(repo, "--repo", ".")
     finally:
-        combined_stamp.SETTLED_NS = before
+        combined_stamp.RACY_NS = before
 
 
 def changes(repo: GitRepo, tmp_path: Path) -> Iterator[str]:
@@ -215,7 +215,7 @@ def test_what_was_written_just_now_is_not_believed(
     fleet: list[GitRepo], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next change might have the same stamp."""
-    monkeypatch.setattr(combined_stamp, "SETTLED_NS", 1 << 62)
+    monkeypatch.setattr(combined_stamp, "RACY_NS", 1 << 62)
     work = Work(monkeypatch)
     rows(fleet[0])
     parsed, started = work.taken()
