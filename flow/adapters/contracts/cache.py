@@ -15,11 +15,8 @@ from flow.adapters.contracts import schemas
 from flow.adapters.fs.state_folder import drop_oldest, read_small, replace_own
 from flow.startup import json
 from flow.startup.sha import sha1, sha256
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import Any
 from flow.version import __version__
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 REVISION = 2
 """To be raised when reading or checking changes without a change of the schema or the version."""
@@ -29,8 +26,8 @@ LISTING_SHARE = 64
 """One store in this many counts the entries: listing them takes longer than a store."""
 LIMIT = 4 << 20
 """Most bytes of an entry; JSON escapes make it longer than the goal file."""
-_readings: dict[tuple[str, str], bytes] = {}
-"""Bytes that :func:`reading` digests for each kind and version, made once per process."""
+_reader_ids: dict[tuple[str, str], bytes] = {}
+"""kind and version → :func:`_reader_id`, made once per process."""
 
 
 def load_checked(
@@ -91,23 +88,24 @@ def _entry_header(name: str, body: bytes) -> bytes:
     return f"{name} {sha256(body).hexdigest()}".encode("ascii")
 
 
-def reading(kind: str) -> _Hash:
-    """A new SHA-256 over the schema and versions that decide how this kind is read and checked."""
-    return sha256(_read_by(kind))
+def reader_digest(kind: str) -> str:
+    """SHA-256 (hex) over the schema and versions that decide how this kind is read and checked."""
+    return sha256(_reader_id(kind)).hexdigest()
 
 
-def _read_by(kind: str) -> bytes:
+def _reader_id(kind: str) -> bytes:
+    """The schema and the versions, shortened."""
     key = kind, __version__
-    if key not in _readings:
+    if key not in _reader_ids:
         text = schemas.text(kind) if kind in schemas.NAMES else ""
         # Tells Flow's own file from that of another Flow: SHA-1 suffices, in half the time.
         schema = sha1(text.encode()).digest()
-        _readings[key] = f"{REVISION} {__version__}\n".encode() + schema
-    return _readings[key]
+        _reader_ids[key] = f"{REVISION} {__version__}\n".encode() + schema
+    return _reader_ids[key]
 
 
 def _entry_name(data: bytes, kind: str) -> str:
-    digest = sha256(_read_by(kind) + data)
+    digest = sha256(_reader_id(kind) + data)
     return f"{digest.hexdigest()}.{kind}.json"
 
 

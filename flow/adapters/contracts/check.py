@@ -57,7 +57,7 @@ def _is_sized_digest(text: str) -> bool:
 _CONTROLS = frozenset(map(chr, [*range(32), 127]))
 
 
-def _is_told(text: str) -> bool:
+def _is_one_line(text: str) -> bool:
     """Whether ``text`` has something other than spaces, on one line."""
     return bool(text.strip(" ")) and _CONTROLS.isdisjoint(text)
 
@@ -76,7 +76,7 @@ def _is_file_name(text: str) -> bool:
 
 PLAIN: Mapping[str, Callable[[str], object]] = {
     r"\S": str.strip,
-    r"^(?! *$)[^\u0000-\u001f\u007f]+$": _is_told,
+    r"^(?! *$)[^\u0000-\u001f\u007f]+$": _is_one_line,
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": lambda text: len(text) in {40, 64} and _is_hex(text),
     r"^(?!/)(?!(?:[^\u0000]*/)?\.\.(?:/|$))[^\u0000-\u001f\u007f]+$": _is_inner_path,
     r"^[^\u0000]*$": lambda text: "\0" not in text,
@@ -88,8 +88,8 @@ PLAIN: Mapping[str, Callable[[str], object]] = {
     **{f"^{named.pattern}$": named.fits for named in (ids.EVIDENCE_ID, ids.CRITERION_ID)},
 }
 """Patterns of the schemas that a start meets, each with a check that loads no `re`."""
-_regexes: dict[str, Callable[[str], object]] = {}
-_quick: dict[str, Test] = {}
+_searches: dict[str, Callable[[str], object]] = {}
+_compiled: dict[str, Test] = {}
 
 
 def schema_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -101,23 +101,23 @@ def schema_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def accepts(kind: str, document: object) -> tuple[bool, bool]:
     """Whether the schema takes ``document``, and whether it may hold unknown keys to warn about."""
-    if kind not in _quick:
+    if kind not in _compiled:
         schema, root = schema_of(kind)
-        _quick[kind] = _Compiler(root).test(schema)
+        _compiled[kind] = _Compiler(root).test(schema)
     unknown: list[bool] = []
-    return _quick[kind](document, unknown), bool(unknown)
+    return _compiled[kind](document, unknown), bool(unknown)
 
 
 def pattern_search(pattern: str) -> Callable[[str], object]:
     """The pattern's search, with ``$`` only at the very end: Python's fits before a newline."""
-    if pattern not in _regexes:
+    if pattern not in _searches:
         if pattern in PLAIN:
-            _regexes[pattern] = PLAIN[pattern]
+            _searches[pattern] = PLAIN[pattern]
         elif pattern[0] + pattern[-1] == "^$" and not {"|", "$"} & {*pattern[1:-1]}:
-            _regexes[pattern] = re.compile(pattern[1:-1]).fullmatch
+            _searches[pattern] = re.compile(pattern[1:-1]).fullmatch
         else:
-            _regexes[pattern] = re.compile(pattern.replace("$", r"\Z")).search
-    return _regexes[pattern]
+            _searches[pattern] = re.compile(pattern.replace("$", r"\Z")).search
+    return _searches[pattern]
 
 
 def is_date_time(text: str) -> bool:
@@ -211,7 +211,6 @@ class _Compiler:
         if len(tests) == 1:
             only: Test = tests[0]
             return only
-
         return _all(tests)
 
     def _ref(self, name: str, _: Mapping[str, Any]) -> Test:

@@ -176,7 +176,7 @@ class _Editor:
             position = end
         return "".join([*parts, self.text[position:]])
 
-    def put(self, start: int, end: int, replacement: str) -> None:
+    def splice(self, start: int, end: int, replacement: str) -> None:
         self.splices.append((start, end, replacement))
 
     # -- places in the text
@@ -233,7 +233,7 @@ class _Editor:
         if same_document(old, new):
             return
         if isinstance(old, dict) and isinstance(new, dict) and old.keys() & new.keys():
-            self.mapping(node, old, new)
+            self.reconcile_mapping(node, old, new)
         elif isinstance(old, list) and isinstance(new, list) and 0 < len(old) <= len(new):
             for (_, item), before, now in zip(node.entries, old, new, strict=False):
                 self.reconcile(item, before, now, None)
@@ -243,7 +243,7 @@ class _Editor:
         else:
             self.replace(node, new, key)
 
-    def mapping(self, node: YamlNode, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def reconcile_mapping(self, node: YamlNode, old: dict[str, Any], new: dict[str, Any]) -> None:
         kept: YamlNode | None = None
         for key, value in node.entries:
             if key is not None and key.value in new:
@@ -279,14 +279,14 @@ class _Editor:
             start, value = self.entry_start(entries[place], node), entries[last][1]
             if node.is_flow:
                 if place:
-                    self.put(entries[place - 1][1].end, value.end, "")
+                    self.splice(entries[place - 1][1].end, value.end, "")
                 else:
-                    self.put(start, self.entry_start(entries[last + 1], node), "")
+                    self.splice(start, self.entry_start(entries[last + 1], node), "")
             elif self.text[self.line_start(start) : start].strip():
                 # The first key of a list's item: the next key moves up to the dash.
-                self.put(start, self.entry_start(entries[last + 1], node), "")
+                self.splice(start, self.entry_start(entries[last + 1], node), "")
             else:
-                self.put(self.line_start(start), self.after(value), "")
+                self.splice(self.line_start(start), self.after(value), "")
             place = last + 1
 
     def entry_start(self, entry: Entry, holder: YamlNode) -> int:
@@ -309,28 +309,28 @@ class _Editor:
         last = last or node.entries[-1][1]
         if node.is_flow:
             inner = dump.flow(added)[1:-1]
-            self.put(last.end, last.end, f", {inner}")
+            self.splice(last.end, last.end, f", {inner}")
         else:
-            self.lines(last, self.block(added, node.column, self.after(last)))
+            self.insert_lines(last, self.block(added, node.column, self.after(last)))
 
-    def lines(self, last: YamlNode, lines: list[str]) -> None:
+    def insert_lines(self, last: YamlNode, lines: list[str]) -> None:
         """Insert whole lines after ``last``."""
         after = self.after(last)
         block = self.newline.join(lines)
         if after == len(self.text) and not self.text.endswith("\n"):
-            self.close(last.leaf)
-            self.put(after, after, self.newline + block)
+            self.close_literal(last.leaf)
+            self.splice(after, after, self.newline + block)
         else:
-            self.put(after, after, block + self.newline)
+            self.splice(after, after, block + self.newline)
 
-    def close(self, leaf: YamlNode) -> None:
+    def close_literal(self, leaf: YamlNode) -> None:
         """Mark a block scalar that ends the file without a line break, before a line follows it."""
         replaced = any(start <= leaf.start < end for start, end, _ in self.splices)
         if replaced or not leaf.is_literal:
             return
         end = self.header_end(leaf)
         header = self.text[leaf.start : end].replace("+", "").replace("-", "")
-        self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
+        self.splice(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
 
     def header_end(self, leaf: YamlNode) -> int:
         """The end of a block scalar's indicators (``|2-``); a comment may follow."""
@@ -339,16 +339,16 @@ class _Editor:
             end += 1
         return end
 
-    def take(self, start: int, node: YamlNode, text: str) -> None:
+    def splice_value(self, start: int, node: YamlNode, text: str) -> None:
         """Put ``text`` for all from ``start`` to the value's end, less a header's comment."""
         end = self.value_end(node)
         header = self.header_end(node.leaf) if node.leaf.is_literal else end
         rest = self.line_end(header) if header < end else end
         if self.text[header:rest].strip():
-            self.put(start, header, text)
-            self.put(rest, end, "")
+            self.splice(start, header, text)
+            self.splice(rest, end, "")
         else:
-            self.put(start, end, text)
+            self.splice(start, end, text)
 
     def block(self, value: Any, column: int, following: int) -> list[str]:
         """The lines of a new value. A comment further in would become part of a literal."""
@@ -363,8 +363,8 @@ class _Editor:
             self.outline(node, self.block(new, key.column + 2, self.after(node)), key)
         elif node.is_block and key is not None:
             colon = self.colon(key, node)
-            self.put(colon, colon, f" {dump.flow(new)}")
-            self.put(self.line_end(colon), self.tail(node), "")
+            self.splice(colon, colon, f" {dump.flow(new)}")
+            self.splice(self.line_end(colon), self.tail(node), "")
         elif isinstance(new, (dict, list)):
             self.inline(node, dump.flow(new))
         else:
@@ -376,18 +376,18 @@ class _Editor:
         if node.start == end:
             before = self.text[node.start - 1 : node.start]
             text = text if before.isspace() else f" {text}" if before in (":", "-") else f": {text}"
-        self.take(node.start, node, text)
+        self.splice_value(node.start, node, text)
 
     def outline(self, node: YamlNode, lines: list[str], key: YamlNode) -> None:
         """Replace the value by indented lines below its key."""
         colon = self.colon(key, node)
         block = self.newline + self.newline.join(lines)
         if self.text.find("\n", colon, node.start) >= 0:
-            self.put(self.line_end(colon), self.tail(node), block)
+            self.splice(self.line_end(colon), self.tail(node), block)
         else:
-            self.take(colon, node, "")
+            self.splice_value(colon, node, "")
             tail = self.tail(node)
-            self.put(tail, tail, block)
+            self.splice(tail, tail, block)
 
     def colon(self, key: YamlNode, value: YamlNode) -> int:
         """The place after the colon between a key and its value."""

@@ -12,18 +12,16 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from flow.adapters.contracts import check
-from flow.adapters.contracts.text import MISSING, one_line
+from flow.adapters.contracts.rules import Problem
+from flow.adapters.contracts.text import MISSING, MOST_FAULTS, one_line
 from flow.core.text.near import nearest, nearest_or_all
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flow.adapters.contracts.rules import Problem
     from flow.adapters.contracts.text import Path
 
-MOST = 1000
-"""Most faults that are listed."""
 MOST_VALUES = 100_000
 """Most values of a document whose faults are listed; that takes 10 µs and more each."""
 
@@ -86,20 +84,21 @@ TYPES = {
 
 
 def schema_faults(kind: str, document: Any) -> list[Problem]:
-    """Every fault that the schema finds, at most :data:`MOST`, in ``jsonschema``'s order."""
+    """Every fault that the schema finds, at most ``MOST_FAULTS``, in ``jsonschema``'s order."""
     schema, root = check.schema_of(kind)
     if _count_values(document) > MOST_VALUES:
-        return [((), f"holds more than {MOST_VALUES} values", "shorten it", None)]
+        return [Problem((), f"holds more than {MOST_VALUES} values", "shorten it", None)]
     errors = _validator({**schema, "$defs": root["$defs"]}).iter_errors(document)
     by_place: dict[tuple[Path, str], Problem] = {}
-    for error in islice(errors, MOST + 1):
+    for error in islice(errors, MOST_FAULTS + 1):
         if error.validator == "contains" and not error.instance:
             continue  # an empty list is a fault of its own
         problem = _problem(error, root)
-        by_place.setdefault(problem[:2], problem)
+        by_place.setdefault((problem.path, problem.message), problem)
     problems = list(by_place.values())
-    if len(problems) > MOST:
-        problems[MOST:] = [((), f"has more than {MOST} faults", "these are the first ones", None)]
+    if len(problems) > MOST_FAULTS:
+        more = f"has more than {MOST_FAULTS} faults"
+        problems[MOST_FAULTS:] = [Problem((), more, "these are the first ones", None)]
     return problems
 
 
@@ -164,7 +163,7 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         return _missing((*path, error.message), schema, root)
     if rule == "additionalProperties":
         name = error.message
-        return (
+        return Problem(
             (*path, name),
             "is not a known key here",
             nearest_or_all(name, schema["properties"]),
@@ -174,27 +173,31 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         return _type_fault(path, value, argument, schema)
     if rule == "pattern":
         if argument == r"\S" or not str(value).strip():
-            return (
+            return Problem(
                 path,
                 "is blank" if value else "is empty",
                 "write something, or take the key out",
                 value,
             )
         if argument == r"^[^\u0000]*$":
-            return path, "holds a NUL character", "take it out", value
+            return Problem(path, "holds a NUL character", "take it out", value)
         shape, remedy = SHAPES[argument]
-        return path, f"{one_line(value)} is not {shape}", remedy, value
+        return Problem(path, f"{one_line(value)} is not {shape}", remedy, value)
     if rule == "enum":
         close = nearest(value, argument) if isinstance(value, str) else None
         remedy = f"did you mean {close}?" if close else f"one of {', '.join(argument)}"
-        return path, f"{one_line(value)} is not one of its values", remedy, value
+        return Problem(path, f"{one_line(value)} is not one of its values", remedy, value)
     if rule == "const":
-        return path, f"{one_line(value)} is not {one_line(argument)}", f"write {argument}", value
+        return Problem(
+            path, f"{one_line(value)} is not {one_line(argument)}", f"write {argument}", value
+        )
     if rule == "format":
-        return path, f"{one_line(value)} is not a date and time", "like 2026-03-01T10:15:00Z", value
+        return Problem(
+            path, f"{one_line(value)} is not a date and time", "like 2026-03-01T10:15:00Z", value
+        )
     if rule == "uniqueItems":
-        return path, "names something twice", "name each once", None
-    return path, *_bound_fault(str(rule), argument, value), value
+        return Problem(path, "names something twice", "name each once", None)
+    return Problem(path, *_bound_fault(str(rule), argument, value), value)
 
 
 def _bound_fault(rule: str, limit: Any, value: Any) -> tuple[str, str]:
@@ -216,17 +219,21 @@ def _type_fault(path: Path, value: Any, names: Any, schema: Mapping[str, Any]) -
     wanted = [names] if isinstance(names, str) else [name for name in names if name != "null"]
     what = " or ".join(TYPES[name] for name in wanted)
     if value is None:
-        return path, f"is empty, and has to be {what}", _example(schema) or "write a value", value
+        return Problem(
+            path, f"is empty, and has to be {what}", _example(schema) or "write a value", value
+        )
     if "string" in wanted and isinstance(value, (bool, int, float)):
-        return path, f"{one_line(value)} is not {what}", "put it in quotes", value
+        return Problem(path, f"{one_line(value)} is not {what}", "put it in quotes", value)
     if wanted == ["boolean"]:
-        return (
+        return Problem(
             path,
             f"{one_line(value)} is not {what}",
             "write true or false, without quotes",
             value,
         )
-    return path, f"{one_line(value)} is not {what}", _example(schema) or f"write {what}", value
+    return Problem(
+        path, f"{one_line(value)} is not {what}", _example(schema) or f"write {what}", value
+    )
 
 
 def _missing(path: Path, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Problem:
@@ -240,7 +247,7 @@ def _missing(path: Path, schema: Mapping[str, Any], root: Mapping[str, Any]) -> 
         remedy = f"add it: one of {', '.join(inner['enum'])}"
     else:
         remedy = "add it"
-    return path, MISSING, remedy, None
+    return Problem(path, MISSING, remedy, None)
 
 
 def _example(schema: Mapping[str, Any]) -> str:

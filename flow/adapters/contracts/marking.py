@@ -27,8 +27,8 @@ def with_faults(text: str, faults: Sequence[Fault]) -> str:
     notes: dict[int, list[str]] = {}
     for fault in faults:
         number = _line_of(fault.key or "", places)
-        said = f"{fault.message} ({fault.remedy})" if fault.remedy else fault.message
-        note = said if number or not fault.key else f"{fault.key}: {said}"
+        message = f"{fault.message} ({fault.remedy})" if fault.remedy else fault.message
+        note = message if number or not fault.key else f"{fault.key}: {message}"
         notes.setdefault(number, []).append(f"{_MARK}{clip(visible(note), _LONGEST)}\n")
     if faults:
         head = "put right what is named here; an empty file changes nothing"

@@ -9,15 +9,13 @@ from __future__ import annotations
 from flow.adapters.contracts.text import dotted_path, one_line
 from flow.startup import re
 from flow.startup.json import items_of, object_of
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flow.adapters.contracts.text import Path
 
-    Problem = tuple[Path, str, str | None, object]
-    """Path of the fault, fault, remedy, and value."""
 
 COMMAND_LIMIT = 131_072
 """Bytes at which Linux refuses one argument (MAX_ARG_STRLEN)."""
@@ -28,6 +26,15 @@ _KNOWN = f"flow.synapti.ai/v{THIS_API}"
 FUZZY_ONLY = ("rubric", "scorecard", "debate", "evidence_command", "evidence_paths")
 _GLOBS = ("allowed_paths", "denied_paths", "protected_paths")
 _CLEAR = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_*/-."
+
+
+class Problem(NamedTuple):
+    """A fault or a remark, before its document's file is known."""
+
+    path: Path
+    message: str
+    remedy: str | None
+    value: object
 
 
 def newer_api_version(document: object) -> str | None:
@@ -50,7 +57,7 @@ def rule_faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(name, str):
             if name in first:
                 before = f"objective.acceptance_criteria[{first[name]}]"
-                yield (
+                yield Problem(
                     (*path, "id"),
                     f"{one_line(name)} is {before}'s id too",
                     "ids are unique",
@@ -79,7 +86,7 @@ def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
         return
     for place, criterion in criteria(document):
         if criterion.get("report") is not None and criterion.get("verification_command") is None:
-            yield (
+            yield Problem(
                 ("objective", "acceptance_criteria", place, "report"),
                 "is for criteria with a verification_command, and does nothing here",
                 "a report is what a command writes; take it out",
@@ -88,7 +95,7 @@ def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(criterion.get("verification_command"), str):
             for key in FUZZY_ONLY:
                 if criterion.get(key) is not None:
-                    yield (
+                    yield Problem(
                         ("objective", "acceptance_criteria", place, key),
                         "is for criteria without a verification_command, and does nothing here",
                         "the command alone decides; take one of the two out",
@@ -101,7 +108,7 @@ def _report_faults(path: Path, value: object) -> Iterator[Problem]:
     if isinstance(value, str) and value.isprintable() and not value.startswith("/"):
         for _, message, remedy, item in _patterns(path, [value]):
             if ".." not in value.split("/"):
-                yield path, message, remedy, item
+                yield Problem(path, message, remedy, item)
 
 
 def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
@@ -110,7 +117,7 @@ def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
             continue  # the schema names it
         parts = item.removesuffix("/").split("/")
         if parts[0] in (".git", ".flow"):
-            yield (
+            yield Problem(
                 (*path, place),
                 f"{one_line(item)} is Flow's or git's own",
                 "name a folder of dependencies",
@@ -118,7 +125,7 @@ def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
             )
         elif "" in parts or "." in parts or set("*?[\\") & set(item):
             remedy = "as it stands below the top level: node_modules, web/node_modules"
-            yield (
+            yield Problem(
                 (*path, place),
                 f"{one_line(item)} is not the plain path of one folder",
                 remedy,
@@ -138,7 +145,7 @@ def _command(path: Path, value: object) -> Iterator[Problem]:
     if isinstance(value, str) and len(value) < COMMAND_LIMIT <= len(value) * 4:
         size = len(value.encode("utf-8", "surrogatepass"))
         if size >= COMMAND_LIMIT:
-            yield (
+            yield Problem(
                 path,
                 f"has {size} bytes, {COMMAND_LIMIT} or more",
                 "put it in a script, and call that",
@@ -165,4 +172,4 @@ def _patterns(path: Path, value: object) -> Iterator[Problem]:
         if isinstance(item, str) and item.strip():  # the schema names a blank one
             here = (*path, place)
             for fault in check_patterns([item], dotted_path(path)):
-                yield here, fault.message, fault.remedy, item
+                yield Problem(here, fault.message, fault.remedy, item)

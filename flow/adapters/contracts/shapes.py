@@ -8,7 +8,7 @@ from itertools import islice
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from flow.adapters.contracts.text import dotted_path, one_line
+from flow.adapters.contracts.text import DEPTH, dotted_path, one_line
 from flow.core.text.display import names
 from flow.errors import InputError, at_key
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 5_000
 """Most values of a schema once its references are put in."""
-DEPTH = 32
 
 
 def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts import check, rules
+from flow.adapters.contracts.rules import Problem
 from flow.adapters.contracts.text import MOST_FAULTS, dotted_path, one_line
 from flow.core import layout
 from flow.errors import ContractError, in_file
@@ -17,7 +18,6 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flow.adapters.contracts.rules import Problem
     from flow.adapters.contracts.text import Path
     from flow.errors import Fault
 
@@ -106,7 +106,8 @@ def _misnamed(document: Any, expected: str) -> list[Problem]:
     if not isinstance(goal_id, str) or goal_id == expected:
         return []
     message = f"{one_line(goal_id)} is not the id in the file's name, {one_line(expected)}"
-    return [(("metadata", "id"), message, "rename the file, or correct the id", goal_id)]
+    remedy = "rename the file, or correct the id"
+    return [Problem(("metadata", "id"), message, remedy, goal_id)]
 
 
 def _unknown(kind: str, document: Any) -> Iterator[Problem]:
@@ -114,7 +115,9 @@ def _unknown(kind: str, document: Any) -> Iterator[Problem]:
     for path, known in check.unknown_keys(schema, root, document):
         from flow.core.text.near import nearest_or_all  # most documents have none
 
-        yield path, "is not a known key; it is kept", nearest_or_all(str(path[-1]), known), None
+        yield Problem(
+            path, "is not a known key; it is kept", nearest_or_all(str(path[-1]), known), None
+        )
 
 
 def _fault_of(problem: Problem, file: str) -> Fault:
@@ -128,14 +131,14 @@ def _in_order(
     """Problems in the order of the text, without those of values that could not be read at all."""
     if len(problems) < 2 and not broken:
         return problems
-    kept = [p for p in problems if not any(p[0][: len(path)] == path for path in broken)]
+    kept = [p for p in problems if not any(p.path[: len(path)] == path for path in broken)]
     places: dict[Path, dict[str, int]] = {}
 
     def order(problem: Problem) -> tuple[int, ...]:
         positions: list[int] = []
         value = document
         walked: Path = ()
-        for step in problem[0]:
+        for step in problem.path:
             if isinstance(value, dict):
                 if walked not in places:
                     places[walked] = {name: place for place, name in enumerate(value)}

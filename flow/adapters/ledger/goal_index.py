@@ -91,7 +91,7 @@ def _place(root: str, folder: str | None) -> tuple[str, bytes]:
     if folder is None or not cache.private(folder):
         return "", b""
     name = f"{sha256(os.fsencode(root)).hexdigest()}.json"
-    header = f"flow-goals-{_REVISION} {cache.reading('goal').hexdigest()} {name}"
+    header = f"flow-goals-{_REVISION} {cache.reader_digest('goal')} {name}"
     return os.path.join(folder, name), header.encode("ascii")
 
 

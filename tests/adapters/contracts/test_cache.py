@@ -164,7 +164,7 @@ def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatc
     assert contracts_cache.load_checked(folder, DATA) is None
     monkeypatch.undo()
     assert contracts_cache.load_checked(folder, DATA) is not None
-    monkeypatch.setattr(contracts_cache, "_readings", {})
+    monkeypatch.setattr(contracts_cache, "_reader_ids", {})
     text = schemas.text
     monkeypatch.setattr(schemas, "text", lambda name: text(name) + " ")
     assert contracts_cache.load_checked(folder, DATA) is None

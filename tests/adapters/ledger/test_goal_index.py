@@ -465,7 +465,7 @@ def test_another_version_or_schema_reads_every_goal(
     if what == "version":
         monkeypatch.setattr(contracts_cache, "__version__", "999")
     else:
-        monkeypatch.setattr(contracts_cache, "_readings", {})
+        monkeypatch.setattr(contracts_cache, "_reader_ids", {})
         text = schemas.text
         monkeypatch.setattr(schemas, "text", lambda name: text(name) + " ")
     reads.clear()
