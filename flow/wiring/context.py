@@ -88,7 +88,7 @@ class Context:
     @once
     def repository(self) -> str:
         """The repository's key in the state folder; its working trees share it."""
-        from flow.adapters.git.trees import repo_key, shared_dir
+        from flow.adapters.git.directories import repo_key, shared_dir
 
         return repo_key(shared_dir(self.repo), self.top)
 
@@ -167,7 +167,7 @@ class Context:
     def heads(self) -> PinnedHeads:
         """The heads of this checkout's runs, as the user's state folder keeps them."""
         from flow.adapters.chain.pinned_heads import PinnedHeads
-        from flow.adapters.git.trees import own_dir, repo_key
+        from flow.adapters.git.directories import own_dir, repo_key
 
         # Runs are a worktree's own, and a linked one may hold another run of the same id.
         return PinnedHeads(self.state_dir, repo_key(own_dir(self.repo), self.top))

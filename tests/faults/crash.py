@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flow.adapters.chain import check as chain_check
 from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.fs.files import TEMP_PREFIX
-from flow.adapters.git.trees import repo_key
+from flow.adapters.git.directories import repo_key
 from tests.faults import tracer
 from tests.faults.commands import BY_NAME, TRIALS, Trial
 from tests.faults.scenes import GOAL, RUN_DIR, Scene, entry, forked, preload, strays

@@ -20,7 +20,7 @@ from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.fs import lenient_json
-from flow.adapters.git.trees import repo_key
+from flow.adapters.git.directories import repo_key
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import measuring, reader
 from flow.adapters.user_state import settings, trust

@@ -375,7 +375,7 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
     disk = read_regular(
         os.path.join(os.fsencode(repo.top), os.fsencode(change.path)), limit=_COMPARED
     )
-    blob = repository.genuine(repo, (base.digest,))[base.digest]
+    blob = repository.verified_objects(repo, (base.digest,))[base.digest]
     if disk is None or entry_digest(worktree) == entry_digest(base):
         return False
     stored = with_plain_ends(blob)

@@ -60,7 +60,7 @@ def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
         if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
             digest = rest.rpartition(b" ")[2].decode("ascii")
             names[path.decode("utf-8", "surrogateescape")] = digest
-    texts = repository.genuine(repo, names.values())
+    texts = repository.verified_objects(repo, names.values())
     return {
         name: texts[digest].decode("utf-8", "surrogateescape") for name, digest in names.items()
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from flow.adapters.debates.reports import solution_name
 from flow.adapters.fs import inputs
-from flow.adapters.git.find import holds_git_up
+from flow.adapters.git.find import would_block_git
 from flow.adapters.git.run import git
 from flow.adapters.judges import evidence_files, subjects
 from flow.adapters.worktree.cache import folders_above
@@ -177,7 +177,7 @@ def _refuse_waiting(repo: Repo, paths: Sequence[bytes]) -> None:
     folders = {b"", *(above for path in paths for above in folders_above(path))}
     rules = [os.fsdecode(os.path.join(folder, RULES_FILE)) for folder in sorted(folders)]
     for file in (*rules, os.path.join(repo.common_dir or "", "info", "exclude")):
-        if holds_git_up(os.path.join(repo.top, file)):
+        if would_block_git(os.path.join(repo.top, file)):
             raise in_file(file).git(
                 "is no file, so git cannot tell which files it ignores",
                 "remove it, or name the files one by one",

@@ -36,7 +36,7 @@ class BranchFile(NamedTuple):
 def branch_heads(repo: Repo) -> dict[str, str]:
     """Branch → commit, from git's own files if they can be read as such; sorted."""
     common = repo.common_dir
-    if common is None or os.path.isdir(os.path.join(common, "reftable")):
+    if common is None or repository.has_reftable(repo):
         lines = git(repo, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
         pairs = (os.fsdecode(line).partition(" ") for line in lines)
         heads = {ref.removeprefix(HEADS): commit for commit, _, ref in pairs}

@@ -110,7 +110,7 @@ def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None
         ) from error
 
 
-def holds_git_up(path: str | bytes) -> bool:
+def would_block_git(path: str | bytes) -> bool:
     """Whether git would wait for the file of ignore rules: a pipe, a device."""
     try:
         mode = os.stat(path).st_mode

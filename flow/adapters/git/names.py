@@ -28,13 +28,12 @@ _PSEUDO = re.compile(r"@|HEAD|[A-Z]+_HEAD")
 _SUFFIX = re.compile(r"[~^]|@\{|:")
 _NO_NAME = re.compile(r"(?:^|/)(?:\.|/|$)|\.\.|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock(?:/|$)|\.$")
 """Text that git allows in no reference's name."""
-
-
 _OF_BRANCH = ("@{u}", "@{upstream}", "@{push}")
+"""Suffixes that name another branch."""
 
 
-class _Bearer(NamedTuple):
-    """A reference (full name) or a commit (id) with the name searched for, and its commit."""
+class _NamedCommit(NamedTuple):
+    """A reference (full name) or a commit (id) that a name stands for, and its commit."""
 
     name: str
     commit: str
@@ -49,24 +48,24 @@ def resolve(repo: Repo, name: str, *, key: str) -> str | None:
     """
     suffix = _SUFFIX.search(name)
     if suffix is None or suffix.start() == 0:
-        bearer = _bearer(repo, name, key)
-        return bearer.commit if bearer else None
-    bearer = _bearer(repo, name[: suffix.start()], key)
+        named = _named_commit(repo, name, key)
+        return named.commit if named else None
+    named = _named_commit(repo, name[: suffix.start()], key)
     rest = name[suffix.start() :]
-    if bearer is None or rest.startswith(":"):
+    if named is None or rest.startswith(":"):
         return None  # NAME:PATH is a file or a folder
-    thing = bearer.commit
+    start = named.commit
     if rest.lower().startswith(_OF_BRANCH):  # which git takes after a branch's short name only
-        thing = bearer.name.removeprefix("refs/heads/")
+        start = named.name.removeprefix("refs/heads/")
     elif rest.startswith("@{"):
-        thing = bearer.name
-    return repository.commit_of(repo, thing + rest)
+        start = named.name
+    return repository.commit_of(repo, start + rest)
 
 
 def is_branch(repo: Repo, name: str, *, key: str) -> bool:
     """Whether ``name`` is a branch or a remote branch, without git's suffixes; raises as above."""
-    bearer = None if _SUFFIX.search(name) or name == "HEAD" else _bearer(repo, name, key)
-    return bearer is not None and bearer.name.startswith(("refs/heads/", "refs/remotes/"))
+    named = None if _SUFFIX.search(name) or name == "HEAD" else _named_commit(repo, name, key)
+    return named is not None and named.name.startswith(("refs/heads/", "refs/remotes/"))
 
 
 def remote_default(repo: Repo) -> str | None:
@@ -89,24 +88,24 @@ def by_id(repo: Repo, text: str) -> str | None:
     return repository.commit_of(repo, described)
 
 
-def _bearer(repo: Repo, name: str, key: str) -> _Bearer | None:
-    """The first reference or commit with a name that has no suffix."""
+def _named_commit(repo: Repo, name: str, key: str) -> _NamedCommit | None:
+    """The reference or commit that a name without suffix stands for; None if there is none."""
     if _PSEUDO.fullmatch(name) or _SUFFIX.match(name):
         commit = repository.commit_of(repo, name)  # ``@{-1}``, ``:/words``: git's own notation
-        return _Bearer(name, commit) if commit else None
-    bearers = list(_bearers(repo, name, key))
-    for other in bearers[1:]:
-        if other.commit != bearers[0].commit:
+        return _NamedCommit(name, commit) if commit else None
+    commits = list(_named_commits(repo, name, key))
+    for other in commits[1:]:
+        if other.commit != commits[0].commit:
             raise at_key(key, name).invalid(
-                f"{name!r:.80} is both {bearers[0].name} and {other.name}, "
+                f"{name!r:.80} is both {commits[0].name} and {other.name}, "
                 "which are different commits",
-                f"name the one that is meant: {bearers[0].name}",
+                f"name the one that is meant: {commits[0].name}",
                 code="ambiguous_ref",
             )
-    return bearers[0] if bearers else None
+    return commits[0] if commits else None
 
 
-def _bearers(repo: Repo, name: str, key: str) -> Iterator[_Bearer]:
+def _named_commits(repo: Repo, name: str, key: str) -> Iterator[_NamedCommit]:
     for full in _references(repo, name):
         if _leads_out(repo, full):
             raise at_key(key, name).invalid(
@@ -116,10 +115,10 @@ def _bearers(repo: Repo, name: str, key: str) -> Iterator[_Bearer]:
             )
         commit = repository.commit_of(repo, full)
         if commit is not None:
-            yield _Bearer(full, commit)
+            yield _NamedCommit(full, commit)
     commit = by_id(repo, name)
     if commit is not None:
-        yield _Bearer(commit, commit)
+        yield _NamedCommit(commit, commit)
 
 
 def _references(repo: Repo, name: str) -> list[str]:

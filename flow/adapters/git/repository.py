@@ -31,63 +31,62 @@ EMPTY_TREES = {
 }
 """The empty tree's id by its length in hex digits: SHA-1 and SHA-256 repositories."""
 
-
 _OF_ONE_TREE = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")
 """References that each working tree has of its own."""
 
 
 def current_branch(repo: Repo) -> str | None:
     """The short name of the branch that is checked out; None on a detached HEAD or without git."""
-    return None if repo.git_dir is None else _branch_at(repo, _head(repo))
+    return None if repo.git_dir is None else _branch_at(repo, _head_text(repo))
 
 
 def head_commit(repo: Repo) -> str | None:
     """The id of the commit that is checked out; None if there is none, or no git."""
-    return None if repo.git_dir is None else _commit_at(repo, _head(repo))
+    return None if repo.git_dir is None else _commit_at(repo, _head_text(repo))
 
 
 def checked_out(repo: Repo) -> tuple[str | None, str | None]:
     """:func:`head_commit` and :func:`current_branch` by one look at HEAD."""
     if repo.git_dir is None:
         return None, None
-    target = _head(repo)
-    return _commit_at(repo, target), _branch_at(repo, target)
+    head = _head_text(repo)
+    return _commit_at(repo, head), _branch_at(repo, head)
 
 
-def _branch_at(repo: Repo, target: str | None) -> str | None:
+def _branch_at(repo: Repo, head: str | None) -> str | None:
     """The branch that HEAD's text names; None if it names none."""
-    if target is None:
+    if head is None:
         text = git(repo, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "replace")
-        target = f"ref: {text.strip()}" if text.strip() else ""
-    name = target.removeprefix("ref: ").strip() if target.startswith("ref: ") else ""
+        head = f"ref: {text.strip()}" if text.strip() else ""
+    name = head.removeprefix("ref: ").strip() if head.startswith("ref: ") else ""
     return name.removeprefix("refs/heads/") or None
 
 
-def _commit_at(repo: Repo, target: str | None) -> str | None:
+def _commit_at(repo: Repo, head: str | None) -> str | None:
     """The commit that HEAD's text leads to; None if there is none."""
-    if target is None:
+    if head is None:
         return commit_of(repo, "HEAD")
-    return _ref_in_files(repo, target[5:].strip()) if target.startswith("ref: ") else target
+    return _ref_in_files(repo, head[5:].strip()) if head.startswith("ref: ") else head
 
 
 def read_ref(repo: Repo, name: str) -> str | None:
     """The id that a full reference name holds; None if there is no such reference."""
     if repo.common_dir is None or repo.git_dir is None:
         return None
-    return commit_of(repo, name) if _has_reftable(repo) else _ref_in_files(repo, name)
+    return commit_of(repo, name) if has_reftable(repo) else _ref_in_files(repo, name)
 
 
 def _ref_in_files(repo: Repo, name: str) -> str | None:
-    """:func:`read_ref` for references that are files, as ``_head`` has just checked."""
+    """:func:`read_ref` for references that are files, as ``_head_text`` has just checked."""
     for _ in range(5):
-        if not _safe_ref(name):
+        if not _is_shared_ref(name):
             return commit_of(repo, name)
         path = f"{repo.common_dir}/{name}"
         if os.path.islink(path):  # to git another way to write a symbolic reference
             break
         text = read_regular(path)
         if text is None:
-            return _packed(str(repo.common_dir), name)
+            return _packed_ref(str(repo.common_dir), name)
         value = text.decode("utf-8", "surrogateescape").strip()
         if is_id(value):
             return value
@@ -101,7 +100,7 @@ def symbolic_target(repo: Repo, name: str) -> str | None:
     """The reference that a symbolic one names, like ``refs/remotes/origin/HEAD``."""
     if repo.common_dir is None:
         return None
-    if _has_reftable(repo):
+    if has_reftable(repo):
         text: bytes | None = git(repo, "symbolic-ref", "--quiet", name, ok=(0, 1))
         return (text or b"").decode("utf-8", "surrogateescape").strip() or None
     text = read_regular(os.path.join(repo.common_dir, name))
@@ -117,8 +116,8 @@ def commit_of(repo: Repo, revision: str) -> str | None:
     try:
         output = git(repo, *words, revision + "^{commit}", ok=(0, 1))
     except GitError:  # for a tree or a file git prints a message even with --quiet
-        thing = git(repo, *words, revision, ok=(0, 1)).decode("ascii", "replace").strip()
-        if not is_id(thing) or git(repo, "cat-file", "-t", thing).strip() not in (b"tree", b"blob"):
+        named = git(repo, *words, revision, ok=(0, 1)).decode("ascii", "replace").strip()
+        if not is_id(named) or git(repo, "cat-file", "-t", named).strip() not in (b"tree", b"blob"):
             raise
         return None
     value = output.decode("ascii", "replace").strip().splitlines()
@@ -155,7 +154,7 @@ def packed_refs(common_dir: str) -> bytes:
     return read_regular(os.path.join(common_dir, "packed-refs")) or b""
 
 
-class Logged(NamedTuple):
+class LoggedCommit(NamedTuple):
     """A commit and the paths it changed against its parents."""
 
     commit: str
@@ -163,7 +162,7 @@ class Logged(NamedTuple):
     paths: tuple[str, ...]
 
 
-def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
+def history(repo: Repo, old: str | None, new: str) -> list[LoggedCommit]:
     """The commits that ``new`` has and ``old`` has not, newest first, by way of GitPython.
 
     ``old`` None: all of them. Merge commits count with their changes against their first parent.
@@ -193,7 +192,7 @@ def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
         commit, subject, *paths = record.split("\0")
         if paths:  # a line feed comes before the first one
             paths[0] = paths[0].removeprefix("\n")
-        logged.append(Logged(commit, subject, tuple(path for path in paths if path)))
+        logged.append(LoggedCommit(commit, subject, tuple(path for path in paths if path)))
     return logged
 
 
@@ -227,7 +226,7 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     except (GitCommandError, OSError) as error:
         raise _not_started(arguments, error) from error
     if status or message or not isinstance(output, bytes):
-        raise failed(arguments[0], (int(status), b"", str(message).encode("utf-8", "replace")))
+        raise failed(arguments[0], int(status), str(message).encode("utf-8", "replace"))
     return output
 
 
@@ -236,10 +235,10 @@ def _not_started(arguments: tuple[str, ...], error: Exception) -> GitError:
     return GitError(text, remedy="check that git is installed")
 
 
-def _head(repo: Repo) -> str | None:
+def _head_text(repo: Repo) -> str | None:
     """HEAD's text: ``ref: NAME`` or an id; None if only git can find out."""
     path = f"{repo.git_dir}/HEAD"
-    if os.path.islink(path) or _has_reftable(repo):
+    if os.path.islink(path) or has_reftable(repo):
         return None
     text = (read_regular(path) or b"").decode("utf-8", "surrogateescape").strip()
     if text.startswith("ref:"):
@@ -247,17 +246,18 @@ def _head(repo: Repo) -> str | None:
     return text if is_id(text) else None
 
 
-def _has_reftable(repo: Repo) -> bool:
+def has_reftable(repo: Repo) -> bool:
+    """Whether the references are in git's newer format, and none of them is a file."""
     return os.path.isdir(f"{repo.common_dir}/reftable")
 
 
-def _safe_ref(name: str) -> bool:
+def _is_shared_ref(name: str) -> bool:
     """Whether a reference is a file that all working trees share, and no other one."""
     shared = name.startswith("refs/") and not name.startswith(_OF_ONE_TREE)
     return shared and "\0" not in name and ".." not in name
 
 
-def _packed(common_dir: str, name: str) -> str | None:
+def _packed_ref(common_dir: str, name: str) -> str | None:
     for line in packed_refs(common_dir).splitlines():
         value, _, ref = line.partition(b" ")
         if ref == os.fsencode(name):
@@ -271,7 +271,7 @@ def request_lines(names: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode("ascii")
 
 
-def genuine(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
+def verified_objects(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
     """The contents of objects of any kind by id, each with the hash that its id says.
 
     git believes the name that an object is stored under, and reads one that was overwritten as if
@@ -283,7 +283,7 @@ def genuine(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
     if not names:
         return {}
     output = git(repo, "cat-file", "--batch", stdin=request_lines(names))
-    found: dict[str, bytes] = {}
+    objects: dict[str, bytes] = {}
     for name, (kind, data) in zip(names, batch_answers(output, len(names)), strict=True):
         total = sha.new("sha256" if len(name) == 64 else "sha1", len(data))
         total.update(b"%s %d\0" % (kind.encode(), len(data)))
@@ -293,17 +293,17 @@ def genuine(repo: Repo, ids: Iterable[str]) -> dict[str, bytes]:
                 f"git's object {name} is missing, or is not what its name says",
                 "look at git fsck, and get the object again from another clone",
             )
-        found[name] = data
-    return found
+        objects[name] = data
+    return objects
 
 
 def trees_of(repo: Repo, *commits: str) -> list[str]:
     """The tree of each commit, as the commit itself says; of a tree its own id."""
-    found = genuine(repo, commits)
-    heads = [found[commit].partition(b"\n")[0].decode("ascii", "replace") for commit in commits]
+    objects = verified_objects(repo, commits)
+    lines = [objects[commit].partition(b"\n")[0].decode("ascii", "replace") for commit in commits]
     return [
-        head[5:] if head[:5] == "tree " else commit
-        for commit, head in zip(commits, heads, strict=True)
+        line[5:] if line[:5] == "tree " else commit
+        for commit, line in zip(commits, lines, strict=True)
     ]
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from flow.adapters.git.find import Repo
+    from flow.adapters.process.tool import ToolResult
 
 TIME_LIMIT = 60.0
 """Seconds for one git call."""
@@ -32,7 +33,7 @@ _MISSING = ("lazy fetch", "unable to read sha1 file", "failed to unpack tree obj
 """Words of git on an object that is not there, as in a partial clone: Flow has it fetch none."""
 
 _NOWHERE = os.path.join(os.devnull, "none")
-_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
+_PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
 _SET = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -83,17 +84,17 @@ def git(
     git_dir = usable(repo)
     words = (f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args)
     result = _run(words, repo.top, stdin, limit=limit)
-    if result[0] not in ok or result[2]:
-        raise failed(args[0], result)
-    return result[1]
+    if result.status not in ok or result.stderr:
+        raise failed(args[0], result.status, result.stderr)
+    return result.stdout
 
 
-def git_in(git_dir: str, work_tree: str, *args: str, stdin: bytes) -> tuple[int, bytes]:
-    """Run git on a git directory of Flow's own making. Returns (status, output)."""
+def git_in(git_dir: str, work_tree: str, *args: str, stdin: bytes) -> bytes:
+    """Output of git on a git directory of Flow's own making, of a command that may end with 1."""
     result = _run((f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args), work_tree, stdin)
-    if result[0] not in (0, 1) or result[2]:
-        raise failed(args[0], result)
-    return result[0], result[1]
+    if result.status not in (0, 1) or result.stderr:
+        raise failed(args[0], result.status, result.stderr)
+    return result.stdout
 
 
 def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
@@ -109,9 +110,9 @@ def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
         )
     words = (f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args)
     result = _run(words, work_tree, None, timeout=min(timeout, CHECKOUT_LIMIT))
-    if result[0] != 0:
-        raise failed(args[0], result)
-    return result[1]
+    if result.status != 0:
+        raise failed(args[0], result.status, result.stderr)
+    return result.stdout
 
 
 def user_config(repo: Repo, *args: str) -> bytes:
@@ -122,9 +123,9 @@ def user_config(repo: Repo, *args: str) -> bytes:
     """
     git_dir = usable(repo)
     result = _run((f"--git-dir={git_dir}", "config", *args), repo.top, None, config=False)
-    if result[0] not in (0, 1) or result[2]:
-        raise failed("config", result)
-    return result[1]
+    if result.status not in (0, 1) or result.stderr:
+        raise failed("config", result.status, result.stderr)
+    return result.stdout
 
 
 def usable(repo: Repo) -> str:
@@ -155,7 +156,7 @@ def refusal(repo: Repo) -> str | None:
 
 def environment(*, config: bool = True) -> dict[str, str]:
     """The environment of a git call; with ``config`` False the user's own settings are read."""
-    env = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    env = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     env.update(_SET)
     if not config:
         for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"):
@@ -188,12 +189,12 @@ def _run(
     config: bool = True,
     timeout: float = TIME_LIMIT,
     limit: int = OUTPUT_LIMIT,
-) -> tuple[int, bytes, bytes]:
+) -> ToolResult:
     """Run git in ``folder``, an absolute path: git goes there, since a start elsewhere forks."""
     from flow.adapters.process.tool import run_tool
 
     options = [part for setting in CONFIG for part in ("-c", setting)] if config else []
-    result = run_tool(
+    return run_tool(
         ("git", "-C", folder, "--no-pager", *options, *args),
         cwd=None,
         env=environment(config=config),
@@ -201,7 +202,6 @@ def _run(
         timeout=timeout,
         limit=limit,
     )
-    return result.status, result.stdout, result.stderr
 
 
 START_GIT = (
@@ -211,9 +211,8 @@ START_GIT = (
 """The remedy where git cannot be started."""
 
 
-def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
-    """The error for a call that went wrong: (status, output, messages)."""
-    status, _, stderr = result
+def failed(command: str, status: int, stderr: bytes) -> GitError:
+    """The error for a call that went wrong."""
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines() or ["no message"]
     text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
     remedy = "see what git fsck says"
@@ -224,7 +223,7 @@ def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
     elif any(words in text for words in _MISSING):
         remedy = f"fetch the objects that are missing: git fetch --refetch --no-filter; or {remedy}"
     return GitError(
-        f"git {what} said: {text}" if not status else f"git {what} failed ({status}): {text}",
+        f"git {command} said: {text}" if not status else f"git {command} failed ({status}): {text}",
         remedy=remedy,
     )
 
@@ -257,7 +256,7 @@ def _called_safe(top: str) -> bool:
         config=False,
     )
     safe = False
-    for value in result[1].split(b"\0")[:-1]:
+    for value in result.stdout.split(b"\0")[:-1]:
         name = os.fsdecode(value)
         # An empty value clears the list, as in git.
         safe = bool(name) and (safe or _is_safe_directory(name, top))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.git.directories import shared_dir
 from flow.adapters.git.find import Repo, find_repo, read_regular
 from flow.adapters.git.run import git, refusal
-from flow.adapters.git.trees import shared_dir
 from flow.errors import GitError
 from flow.startup.typing import NamedTuple
 

@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.fs.state_folder import VARIABLE, ignored_variable, state_dir
+from flow.adapters.git.directories import shared_dir
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.repository import current_branch
 from flow.adapters.git.run import refusal
-from flow.adapters.git.trees import shared_dir
 from flow.adapters.git.worktrees import lost_tree, main_tree, working_trees
 from flow.adapters.inbox.repository import InboxRepository
 from flow.adapters.user_state import noted_checkouts

@@ -6,7 +6,7 @@ import os
 
 from flow.adapters.contracts import schemas
 from flow.adapters.fs import files
-from flow.adapters.git.find import holds_git_up
+from flow.adapters.git.find import would_block_git
 from flow.adapters.git.run import git
 from flow.adapters.setup.file_edits import EXCLUDE
 from flow.core import layout
@@ -73,7 +73,7 @@ def ignores_runs(repo: Repo) -> bool:
         os.path.join(repo.top, name) for name in (".gitignore", ".flow/.gitignore", OWN_IGNORE)
     ]
     rules += [os.path.join(repo.common_dir, EXCLUDE)] if repo.common_dir is not None else []
-    if not any(map(holds_git_up, rules)):
+    if not any(map(would_block_git, rules)):
         with suppress(GitError):
             return bool(git(repo, "check-ignore", "--no-index", "--", _EVIDENCE, ok=(0, 1)))
     return _seem_ignored(repo.top, repo.common_dir)

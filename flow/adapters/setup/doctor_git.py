@@ -7,8 +7,8 @@ import re
 
 from flow.adapters.fs.stamps import flush
 from flow.adapters.git import repository as git_repository
+from flow.adapters.git.directories import shared_dir
 from flow.adapters.git.run import START_GIT, environment, git, refusal, user_config
-from flow.adapters.git.trees import shared_dir
 from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
 from flow.core.text.display import counted, names

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.adapters.git.directories import repo_key, shared_dir
 from flow.adapters.git.find import find_repo, is_bare
 from flow.adapters.git.run import refusal
-from flow.adapters.git.trees import repo_key, shared_dir
 from flow.adapters.setup.undo import SetUpRecord
 from flow.adapters.user_state import settings
 from flow.adapters.user_state.written_files import OwnRecord

@@ -4,8 +4,9 @@ The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for
 ``revoke``, never rewritten; for a repository and goal the newest line decides. A repository is
 known by the real path of git's common directory, so that its linked worktrees are the same one;
 without git, and if the repository does not know the folder, by that of the top level
-(:func:`~flow.adapters.git.trees.repo_key`). A folder or ledger that others could have written, or
-that is inside the checkout in question, is refused: it would let a checkout trust itself.
+(:func:`~flow.adapters.git.directories.repo_key`). A folder or ledger that others could have
+written, or that is inside the checkout in question, is refused: it would let a checkout trust
+itself.
 """
 
 from __future__ import annotations

@@ -154,11 +154,10 @@ def hooks_path(repo: Repo) -> str | None:
 
 
 def _replace_refs(repo: Repo) -> str:
-    common = repo.common_dir or ""
-    if os.path.isdir(os.path.join(common, "reftable")):
+    if repository.has_reftable(repo):
         shape = "--format=%(refname) %(objectname)"
         return git(repo, "for-each-ref", shape, "refs/replace/").decode("utf-8", "replace")
-    refs = {}
+    refs, common = {}, repo.common_dir or ""
     for line in repository.packed_refs(common).splitlines():
         value, _, name = line.decode("utf-8", "replace").partition(" ")
         if name.startswith("refs/replace/"):

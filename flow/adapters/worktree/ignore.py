@@ -99,7 +99,7 @@ class Rules:
                 os.makedirs(os.path.join(os.fsencode(top), path), exist_ok=True)
         # A leading ./ makes ":(x)" a plain name.
         names = [b"./" + path.rstrip(b"/") for path in paths]
-        _, output = git_in(
+        output = git_in(
             git_dir,
             top,
             "-c",

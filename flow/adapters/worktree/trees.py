@@ -54,7 +54,7 @@ def _checked_output(
     """
     roots = repository.trees_of(repo, *commits)
     output = git(repo, *words, *roots)
-    repository.genuine(repo, (*roots, *folders(output)))
+    repository.verified_objects(repo, (*roots, *folders(output)))
     return output
 
 

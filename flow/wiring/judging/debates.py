@@ -7,7 +7,7 @@ from functools import cached_property
 
 from flow.adapters.debates import solution_files
 from flow.adapters.debates.context import DebateContext
-from flow.adapters.git.trees import repo_key, shared_dir
+from flow.adapters.git.directories import repo_key, shared_dir
 from flow.adapters.user_state.written_files import OwnRecord
 from flow.app.judging import debate_calls
 from flow.startup.typing import TYPE_CHECKING, Any

@@ -515,7 +515,7 @@ def test_what_a_commit_alone_tells(box: GitBox) -> None:
     ],
 )
 def test_git_on_a_full_disk_says_what_to_do(message: str, remedy: str) -> None:
-    error = failed("checkout-index", (128, b"", message.encode()))
+    error = failed("checkout-index", 128, message.encode())
     assert message in error.fault.message
     assert remedy in (error.fault.remedy or "")
 

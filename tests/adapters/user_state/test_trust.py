@@ -15,7 +15,7 @@ import pytest
 
 from flow.adapters.fs import backwards, state_folder
 from flow.adapters.fs.state_folder import state_dir
-from flow.adapters.git.trees import repo_key
+from flow.adapters.git.directories import repo_key
 from flow.adapters.user_state import trust
 from flow.adapters.user_state.trust import TrustLedger, trusted
 from flow.core.settings import Settings

@@ -1,4 +1,4 @@
-"""Whether git's own records name a folder as one of a repository's working trees.
+"""The git directories that a folder may use, if git's own records name it as a working tree.
 
 A ``.git`` file, or a link, can lead from any folder to any repository. So a folder shares the
 user's settings for a repository only if the repository leads back to that folder.
