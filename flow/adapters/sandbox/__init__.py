@@ -1,1 +1,1 @@
-"""Confining a command with bubblewrap: its paths, its home. No command is run here."""
+"""Confining a command with bubblewrap: its paths, its home. No goal's command is run here."""

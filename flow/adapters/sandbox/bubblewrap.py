@@ -1,9 +1,9 @@
-"""Running commands in a bubblewrap sandbox (``evaluator.sandbox``, docs/sandbox-secrets.md).
+"""A command's sandbox, as arguments of ``bwrap`` (``evaluator.sandbox``, docs/sandbox-secrets.md).
 
-The parts of a sandbox as the arguments of ``bwrap``: the root read-only, a private ``/tmp``,
-``/dev``, ``/proc`` and home folder, the checkout writable as the goal's patterns allow, processes
-of its own, no network unless the goal asks for one. No path from here leads to a command without
-its sandbox: if one cannot be set up there is a reason, and the command does not run.
+The root read-only, a private ``/tmp``, ``/dev``, ``/proc`` and home folder, the checkout writable
+as the goal's patterns allow, processes of its own, no network unless the goal asks for one. No path
+from here leads to a command without its sandbox: if one cannot be set up there is a reason, and the
+command does not run.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def confine(
     ``env`` is the commands' environment, ``environ`` the user's.
     """
     record: dict[str, Any] = {"kind": sandbox.kind, "network": sandbox.network}
-    bwrap, version, why = usable(top, environ.get("PATH"))
+    bwrap, version, why = find_bwrap(top, environ.get("PATH"))
     if bwrap is None:
         refused = f"sandbox {sandbox.kind}: {why}"
         return Confinement((), (bash, ""), env, {**record, "problem": why}, refused=refused)
@@ -107,9 +107,9 @@ def confine(
         if os.path.exists(path) and not os.path.islink(path):
             mounts[path] = "read"
     if sandbox.network:
-        _resolver(mounts)
+        _show_resolver(mounts)
     _hide_covered(mounts, top, environ)
-    counted = os.getuid() != 0 and _release() >= _COUNTS_IN_NAMESPACE
+    counted = os.getuid() != 0 and _linux_version() >= _COUNTS_IN_NAMESPACE
     record.update(
         version=version,
         writable=[rel or "." for rel in opened.writable],
@@ -120,14 +120,14 @@ def confine(
     return Confinement(
         (bwrap, *_namespaces(sandbox), *_arguments(mounts)),
         (bash, str(PROCESSES) if counted else "unlimited"),
-        _temporary(env),
+        _with_private_tmp(env),
         {key: value for key, value in record.items() if value is not None},
         limitations,
         made=opened.made,
     )
 
 
-def confined(
+def confine_all(
     top: str, checks: Sequence[Check], bash: str, env: Mapping[str, str], environ: Mapping[str, str]
 ) -> list[Confinement | None]:
     """The way to run each of ``checks``: None for those that ask for no sandbox."""
@@ -138,7 +138,7 @@ def confined(
     return [by_sandbox[check.sandbox] for check in checks]
 
 
-def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
+def find_bwrap(top: str | None, path: str | None) -> tuple[str | None, str, str]:
     """(bwrap's path or None, its version, why it cannot be used).
 
     It is never taken from the checkout ``top``.
@@ -158,9 +158,9 @@ def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
     return bwrap, version, ""
 
 
-def why_not(top: str | None, path: str | None) -> tuple[str, str | None]:
+def try_sandbox(top: str | None, path: str | None) -> tuple[str, str | None]:
     """(bwrap's version, why a sandbox cannot be set up here or None), by setting one up."""
-    bwrap, version, why = usable(top, path)
+    bwrap, version, why = find_bwrap(top, path)
     if bwrap is None:
         return version, why
     argv = (bwrap, *_namespaces(Sandbox(False, (), ())), *_arguments(_ROOT), "true")
@@ -186,7 +186,7 @@ def _mounted_paths(top: str, environ: Mapping[str, str]) -> dict[str, str]:
         real = os.path.realpath(path)
         if os.path.isdir(real):
             mounts[real] = "empty"
-    for folder in _programs(environ, list(mounts)[1:]):
+    for folder in _program_folders(environ, list(mounts)[1:]):
         mounts[folder] = "read"
     for home in _home_folders(environ):
         if not is_below(home, top):
@@ -206,7 +206,7 @@ def _home_folders(environ: Mapping[str, str]) -> list[str]:
     return [home for home in dict.fromkeys(real) if home != "/" and os.path.isdir(home)]
 
 
-def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
+def _program_folders(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
     """The folders of PATH in places that are hidden, with the libraries beside a ``bin``."""
     folders = []
     for folder in environ.get("PATH", "").split(":"):
@@ -229,8 +229,8 @@ def _hide_covered(mounts: dict[str, str], top: str, environ: Mapping[str, str]) 
         above = path
         while (above := os.path.dirname(above)) not in mounts:
             pass
-        seen = mounts.get(path, mounts[above])
-        if path != top and (seen == "read" or (seen == "write" and path not in mounts)):
+        kind = mounts.get(path, mounts[above])
+        if path != top and (kind == "read" or (kind == "write" and path not in mounts)):
             mounts[path] = "empty" if os.path.isdir(path) else "nothing"
 
 
@@ -252,7 +252,7 @@ def _sockets(environ: Mapping[str, str]) -> list[str]:
     return sockets
 
 
-def _resolver(mounts: dict[str, str]) -> None:
+def _show_resolver(mounts: dict[str, str]) -> None:
     """Show the file of name resolution: often it is in ``/run``, which is hidden."""
     real = os.path.realpath("/etc/resolv.conf")
     if not is_below(real, "/etc") and os.path.isfile(real):
@@ -262,25 +262,25 @@ def _resolver(mounts: dict[str, str]) -> None:
 def _arguments(mounts: Mapping[str, str]) -> list[str]:
     argv: list[str] = []
     for path in sorted(mounts, key=lambda path: (path != "/", path.count("/"), path)):
-        what = mounts[path]
-        if what == "empty":
+        kind = mounts[path]
+        if kind == "empty":
             argv += ["--size", str(TMP_BYTES), "--tmpfs", path]
-        elif what.startswith("link "):
-            argv += ["--symlink", what[5:], path]
-        elif what == "nothing":
+        elif kind.startswith("link "):
+            argv += ["--symlink", kind[5:], path]
+        elif kind == "nothing":
             argv += ["--ro-bind", "/dev/null", path]
-        elif what in ("dev", "proc"):
-            argv += [f"--{what}", path]
+        elif kind in ("dev", "proc"):
+            argv += [f"--{kind}", path]
         else:
-            argv += ["--bind" if what == "write" else "--ro-bind", path, path]
+            argv += ["--bind" if kind == "write" else "--ro-bind", path, path]
     return argv
 
 
-def _temporary(env: Mapping[str, str]) -> Mapping[str, str]:
+def _with_private_tmp(env: Mapping[str, str]) -> Mapping[str, str]:
     return {**env, "TMPDIR": "/tmp"} if "TMPDIR" in env else env  # noqa: S108
 
 
-def _release() -> tuple[int, ...]:
+def _linux_version() -> tuple[int, ...]:
     return tuple(
         int(part) for part in os.uname().release.split("-")[0].split(".") if part.isdigit()
     )

@@ -52,7 +52,7 @@ def opened(top: str, sandbox: Sandbox) -> Opened:
 
 
 class _Opening:
-    """The state of one call."""
+    """The state of one call of :func:`opened`; its dicts are sets in the order of insertion."""
 
     def __init__(self, top: str, sandbox: Sandbox) -> None:
         self.top = top
@@ -67,21 +67,22 @@ class _Opening:
         path, covers = covered_path(pattern)
         kind = self._kind(path)
         if path.split("/")[0] in CLOSED:
-            self.left_out[f"{pattern}: Flow and git write there, nobody else"] = None
+            self._leave_out(pattern, "Flow and git write there, nobody else")
         elif kind == "missing" and covers == "folder":
             self._make(path, pattern)
         elif kind == "missing":
-            self.left_out[f"{pattern}: not there yet (a / at its end would make it a folder)"] = (
-                None
-            )
+            self._leave_out(pattern, "not there yet (a / at its end would make it a folder)")
         elif kind == "link":
-            self.left_out[f"{pattern}: reached through a symlink"] = None
+            self._leave_out(pattern, "reached through a symlink")
         elif kind == "other" or (kind == "file" and covers != "exact"):
-            self.left_out[f"{pattern}: neither a file nor a folder that it could cover"] = None
+            self._leave_out(pattern, "neither a file nor a folder that it could cover")
         elif covers == "search":
             self._search(path, pattern)
         else:
             self.writable[path] = None
+
+    def _leave_out(self, pattern: str, why: str) -> None:
+        self.left_out[f"{pattern}: {why}"] = None
 
     def _kind(self, path: str) -> str:
         full = os.path.join(self.top, path) if path else self.top
@@ -104,7 +105,7 @@ class _Opening:
                     os.mkdir(os.path.join(self.top, rel))
                     self.made.append(rel)
         except OSError as error:
-            self.left_out[f"{pattern}: {error.strerror}"] = None
+            self._leave_out(pattern, f"{error.strerror}")
             return
         self.writable[path] = None
 
@@ -116,10 +117,10 @@ class _Opening:
 
         matches = _topmost_matches(self.top, below, fits, MOST)
         if matches is None:
-            self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
+            self._leave_out(pattern, "covers too much to be opened one by one")
             return
         self.writable.update(dict.fromkeys(matches))
-        self.left_out[f"{pattern}: only the {len(matches)} paths that fit it already"] = None
+        self._leave_out(pattern, f"only the {len(matches)} paths that fit it already")
 
     def close_denied(self) -> None:
         """Close denied paths again: denied beats allowed."""
@@ -132,7 +133,7 @@ class _Opening:
                 del self.writable[root]
             elif self._kind(root) == "folder" and not self._close_in(root):
                 del self.writable[root]
-                self.left_out[f"{root or 'the checkout'}: too many denied paths in it"] = None
+                self._leave_out(root or "the checkout", "too many denied paths in it")
 
     def _close_in(self, root: str) -> bool:
         def fits(rel: str, folder: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.adapters.sandbox.bubblewrap import why_not
+from flow.adapters.sandbox.bubblewrap import try_sandbox
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.sandbox import sandbox_of
 from flow.core.text.display import names
@@ -28,7 +28,7 @@ def examine(report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[s
     ]
     if not asking:
         return
-    version, why = why_not(checkout.top, environ.get("PATH"))
+    version, why = try_sandbox(checkout.top, environ.get("PATH"))
     if why is None:
         report.fact("sandbox", f"bubblewrap {version}")
         return

@@ -88,9 +88,9 @@ class CommandRunner:
         bash = find_program("bash", path, outside=self._outside) or FALLBACK_BASH
         confinements: Sequence[Confinement | None] = [None] * len(checks)
         if any(check.sandbox is not None for check in checks):
-            from flow.adapters.sandbox.bubblewrap import confined
+            from flow.adapters.sandbox.bubblewrap import confine_all
 
-            confinements = confined(self._top, checks, bash, env, self._environ)
+            confinements = confine_all(self._top, checks, bash, env, self._environ)
         return [
             CommandPlan(
                 top=self._top,

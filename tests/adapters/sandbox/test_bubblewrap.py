@@ -690,19 +690,19 @@ def test_with_a_network_names_are_resolved(
     monkeypatch.setattr(os.path, "realpath", lambda _: leads_to)
     monkeypatch.setattr(os.path, "isfile", lambda _: True)
     found: dict[str, str] = {}
-    bubblewrap._resolver(found)
+    bubblewrap._show_resolver(found)
     assert found == mounts
 
 
 def test_elsewhere_than_on_linux_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert bubblewrap.usable(None, os.environ["PATH"]) == (None, "", "it needs Linux")
-    assert bubblewrap.why_not(None, os.environ["PATH"]) == ("", "it needs Linux")
+    assert bubblewrap.find_bwrap(None, os.environ["PATH"]) == (None, "", "it needs Linux")
+    assert bubblewrap.try_sandbox(None, os.environ["PATH"]) == ("", "it needs Linux")
 
 
 @needs_bwrap
 def test_it_can_be_set_up_here() -> None:
-    version, why = bubblewrap.why_not(None, os.environ["PATH"])
+    version, why = bubblewrap.try_sandbox(None, os.environ["PATH"])
     assert why is None, f"bubblewrap {version}: {why}"
 
 
@@ -712,7 +712,7 @@ def test_why_it_cannot_be_set_up_is_what_bwrap_says(scene: Scene) -> None:
         "#!/bin/bash\n[[ $1 == --version ]] && echo bubblewrap 0.9.0 && exit\n"
         "echo 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
     )
-    found = bubblewrap.why_not(None, scene.environ["PATH"])
+    found = bubblewrap.try_sandbox(None, scene.environ["PATH"])
     assert found == ("0.9.0", "No permissions to create new namespace")
 
 
