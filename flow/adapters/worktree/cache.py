@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _MAGIC = b"flow-worktree-cache-9\n"
 _MODE_AT = STAMPS_SIZE - 4
 _MODES = ("100644", "100755", "120000", GITLINK)
-_GONE, _LINK = len(_MODES), _MODES.index(LINK)
+_LINK = _MODES.index(LINK)
+_GONE = len(_MODES)
 """In the place of a mode: the path is absent."""
 _MOST_FILES = 24
 _SIZE_LIMIT = 1 << 30
@@ -55,10 +56,10 @@ class Table:
         """Digest of the ignore rules that ``decisions`` were made with."""
         self.decisions: dict[bytes, bool] = {}
         """Untracked path (folders with a ``/`` at the end) → whether the pinned rules ignore it."""
-        self.other = ""
-        """The commit, or tree, that ``differing`` is about."""
-        self.differing: dict[bytes, ContentState | None] = {}
-        """path → its entry in ``other``, for every path whose entry differs from the base's."""
+        self.head = ""
+        """HEAD's commit, or the empty tree without one, that ``head_entries`` is about."""
+        self.head_entries: dict[bytes, ContentState | None] = {}
+        """path → its entry in ``head``, for every path whose entry differs from the base's."""
         self.index = ""
         """SHA-256 of the index that ``staged`` is about; empty if none is remembered."""
         self.staged: dict[bytes, ContentState | None] = {}
@@ -123,17 +124,17 @@ class Table:
     def _of_blocks(cls, base: str, header: Mapping[str, Any], blocks: list[bytes]) -> Table:
         """The reverse of :meth:`_blocks`. Raises :class:`ValueError` if blocks do not fit."""
         clean, (rest, rest_packed, hashed, hashed_packed, *more) = blocks[:5], blocks[5:]
-        folders, named, decided, differing, differing_packed, staged, staged_packed = more
+        folders, named, decided, head_entries, head_packed, staged, staged_packed = more
         table = cls(base)
         table.fresh = False
-        table.rules, table.other = str(header["rules"]), str(header["other"])
+        table.rules, table.head = str(header["rules"]), str(header["other"])
         table.index = str(header["index"])
         width = table._width
         table.clean = CleanFiles(width, *clean)
         table._rest = _pairs(rest, rest_packed, width)
         table.hashes = _pairs(hashed, hashed_packed, STAMPS_SIZE + width)
         table.folders = set(_split_block(folders))
-        table.differing = _unpack_entries(differing, differing_packed, width)
+        table.head_entries = _unpack_entries(head_entries, head_packed, width)
         table.staged = _unpack_entries(staged, staged_packed, width)
         flags = (flag == 1 for flag in decided)
         both = islice(table.hashes, header["decided"])
@@ -160,7 +161,7 @@ class Table:
             checked = checksum(block, checked)
         sizes = [len(block) for block in blocks]
         header = {"base": self.base, "checksum": checked, "sizes": sizes, "rules": self.rules}
-        header |= {"other": self.other, "index": self.index, "decided": len(decided)}
+        header |= {"other": self.head, "index": self.index, "decided": len(decided)}
         text = json.dumps(header, separators=(",", ":")).encode("ascii")
         return [_MAGIC + text + b"\n", *blocks]
 
@@ -179,7 +180,7 @@ class Table:
             b"\0".join(self.folders),
             b"\0".join(named),
             bytes(self.decisions[path] for path in chain(decided, named)),
-            *_pack_entries(self.differing, self._width),
+            *_pack_entries(self.head_entries, self._width),
             *_pack_entries(self.staged, self._width),
         ]
 

@@ -71,7 +71,10 @@ def snapshot(
         head, branch = repository.checked_out(repo)
         now = now._replace(head=head, branch=branch)
         now = now._replace(guards=guards(repo))
-        base, request = _pinned(baseline), _request(repo, baseline, denied, cache_dir, deciding)
+        base, request = (
+            _base_commit(baseline),
+            _request(repo, baseline, denied, cache_dir, deciding),
+        )
         scan = settled_scan(repo, base, head, request)
         now = now._replace(
             changes=_changes(scan, base),
@@ -129,19 +132,19 @@ def _request(
 ) -> ScanRequest:
     patterns = baseline.protected_patterns
     return ScanRequest(
-        Globs([pattern for pattern in denied if pattern in baseline.denied], anchored=False),
-        baseline.denied_ignored,
-        baseline.ignore_rules,
-        cache_dir,
-        repo.top,
-        Globs([pattern for pattern in patterns if why_not(pattern) is None], anchored=False),
-        deciding,
-        Globs([pattern for pattern in denied if why_not(pattern) is None], anchored=False),
+        denied=Globs([pattern for pattern in denied if pattern in baseline.denied], anchored=False),
+        denied_ignored=baseline.denied_ignored,
+        rules=baseline.ignore_rules,
+        cache_dir=cache_dir,
+        top=repo.top,
+        protected=Globs([entry for entry in patterns if why_not(entry) is None], anchored=False),
+        deciding=deciding,
+        forbidden=Globs([entry for entry in denied if why_not(entry) is None], anchored=False),
     )
 
 
 def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
-    """Whether an error comes from a base that this repository does not hold (any more)."""
+    """The problem of a base that this repository does not hold (any more); None if it has it."""
     base = baseline.base_commit
     try:
         if base is None or not repository.is_id(base) or refusal(repo) is not None:
@@ -158,7 +161,8 @@ def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
     return f"the pinned base {base[:12]} is not in this repository; {step}"
 
 
-def _pinned(baseline: Baseline) -> str:
+def _base_commit(baseline: Baseline) -> str:
+    """The pinned base; raises :class:`GitError` if there is none."""
     if baseline.base_commit is None:
         raise at_key("scope.base_commit").git(
             "no base is pinned: there was no git repository at activation",
@@ -197,14 +201,14 @@ def collect(
     """The state to pin now. Raises :class:`GitError` if any part cannot be found out."""
     denied_globs = Globs(denied, anchored=False)
     request = ScanRequest(
-        denied_globs,
-        {},
-        None,
-        cache_dir,
-        repo.top,
-        Globs(protected, anchored=False),
-        _NOTHING_MORE,
-        denied_globs,
+        denied=denied_globs,
+        denied_ignored={},
+        rules=None,
+        cache_dir=cache_dir,
+        top=repo.top,
+        protected=Globs(protected, anchored=False),
+        deciding=_NOTHING_MORE,
+        forbidden=denied_globs,
     )
     scan = settled_scan(repo, base, repository.head_commit(repo), request)
     if scan.problems:

@@ -38,12 +38,12 @@ class LinkTargets(NamedTuple):
 
 def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[PathChange]) -> LinkTargets:
     """The targets of the symlinks among ``changes``, below the top level, that no walk has met."""
-    reading = _TargetReader(top, walks)
-    led = [change for change in changes if change.real and change.real != "."]
-    for change in sorted(led, key=lambda change: change.base is None):
-        path = (change.real or "").encode("utf-8", "surrogateescape")
-        reading.follow(path, instead=change.base is not None)
-    return reading.digests()
+    reader = _TargetReader(top, walks)
+    links = [change for change in changes if change.real and change.real != "."]
+    for link in sorted(links, key=lambda change: change.base is None):
+        path = (link.real or "").encode("utf-8", "surrogateescape")
+        reader.follow(path, instead=link.base is not None)
+    return reader.digests()
 
 
 class _TargetReader:

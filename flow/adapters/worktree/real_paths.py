@@ -99,12 +99,12 @@ def real_paths_below(
         inside = place.startswith(checkout + b"/")
         return text_of(place[len(checkout) + 1 :]) if inside else ""
 
-    def led(path: bytes, change: PathChange) -> PathChange:
+    def with_target(path: bytes, change: PathChange) -> PathChange:
         if is_link(change) or any(folder in links for folder in folders_above(path)):
             return change._replace(real=real(path))
         return change
 
-    return led
+    return with_target
 
 
 def is_link(change: PathChange) -> bool:

@@ -1,4 +1,4 @@
-"""One repository's change set: git's trees and index, and the walk, combined."""
+"""One repository's changes: git's comparisons of HEAD and index with the base, and the walk."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from flow.adapters.git.find import Repo
     from flow.adapters.worktree.look_ahead import LookAhead
     from flow.adapters.worktree.submodule_commits import CommittedStates
+    from flow.adapters.worktree.trees import StagedEntries
     from flow.core.boundary.changes import Deciding
 
 _DEPTH = 8
@@ -46,17 +47,15 @@ LARGE = 10_000
 _SMALL = 4000
 """Files up to which the cache is written for any news: it takes a millisecond."""
 
-
 _INDEX_LIMIT = 32 << 20
 """Bytes of an index up to which it is digested to save a call of git."""
 _SPLIT = b"link"
 """Start of the part of an index that names another file, followed by its size in 4 bytes."""
 
 _staged_entries_cache: dict[
-    tuple[str, str, bytes],
-    tuple[tuple[tuple[int, ...], str], tuple[dict[bytes, ContentState | None], list[bytes]]],
+    tuple[str, str, bytes], tuple[tuple[tuple[int, ...], str], StagedEntries]
 ] = {}
-"""git's answers about an index that has not changed since, in this process."""
+"""Top level, base and prefix → an index's stamp and digest, and git's answer about that index."""
 
 
 class Scan(NamedTuple):
@@ -154,9 +153,7 @@ def settled_scan(repo: Repo, base: str, head: str | None, request: ScanRequest) 
     return scan
 
 
-def _staged_entries(
-    repo: Repo, table: Table, prefix: bytes
-) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
+def _staged_entries(repo: Repo, table: Table, prefix: bytes) -> StagedEntries:
     """:func:`against_index`; git is called once for each content of an index.
 
     The answer for a settled one is remembered in this process (an evaluation scans twice), and in
@@ -167,14 +164,14 @@ def _staged_entries(
     if digest and digest == table.index:
         return table.staged, []
     key, state = (repo.top, table.base, prefix), (stamp, digest)
-    cached = _staged_entries_cache.pop(key, None)
-    if cached is None or cached[0] != state:
-        cached = state, against_index(repo, table.base, prefix)
+    earlier, entries = _staged_entries_cache.pop(key, (None, ({}, [])))
+    if earlier != state:
+        entries = against_index(repo, table.base, prefix)
         settled = digest and time.time_ns() - stamp[0] > RACY_NS
         if not settled or (_index_stamp(repo), _index_digest(repo)) != state:
-            return cached[1]
-    _staged_entries_cache[key] = cached
-    staged, unmerged = cached[1]
+            return entries
+    _staged_entries_cache[key] = state, entries
+    staged, unmerged = entries
     if not unmerged:
         table.index, table.staged = digest, staged
     return staged, unmerged
@@ -236,16 +233,17 @@ class _RepositoryScan:
 
     def _against_head(self) -> dict[bytes, ContentState | None]:
         """:func:`against_tree`; git is called once for each HEAD, if there is a cache."""
-        table, head = self._table, self._head
-        base = table.base
-        other = head or repository.EMPTY_TREES[len(base)]
-        if other not in (base, table.other):
-            table.differing = against_tree(self._repo, base, head, self._prefix)
-            table.other = other
-        return table.differing if other != base else {}
+        table, base = self._table, self._table.base
+        head = self._head or repository.EMPTY_TREES[len(base)]
+        if head not in (base, table.head):
+            table.head_entries = against_tree(self._repo, base, self._head, self._prefix)
+            table.head = head
+        return table.head_entries if head != base else {}
 
     def _new_walk(self, ahead: LookAhead | None) -> Walk:
-        entries = [(p, e) for more in (self._heads, self._staged) for p, e in more.items() if e]
+        entries = [
+            (p, e) for more in (self._head_entries, self._staged) for p, e in more.items() if e
+        ]
         links = self._table.gitlinks() | {p for p, entry in entries if entry.mode == GITLINK}
         self._gitlinks = links
         return Walk(
@@ -266,7 +264,9 @@ class _RepositoryScan:
         self._ask_and_walk()
         walk, protected = self._walk, self._request.protected
         if self._cache:
-            _save_cache(self._cache, self._table, walk, self._rules, compared=self._asked)
+            _save_cache(
+                self._cache, self._table, walk, self._rules, compared_anew=self._compared_anew
+            )
         ignored_protected = {
             self._path(path): entry_digest(entry)
             for path, entry in (walk.ignored.items() if protected else ())
@@ -278,7 +278,7 @@ class _RepositoryScan:
             {self._name + file: text for file, text in self._rules.texts.items()},
             ignored_protected,
             [walk],
-            [self._gone(path) for path in walk.untouched],
+            [self._emptied(path) for path in walk.untouched],
             walk.unsettled,
         )
         for path, submodule in walk.submodules.items():
@@ -295,10 +295,10 @@ class _RepositoryScan:
             ahead = LookAhead(self._repo.top, self._table.clean)
         try:
             table = self._table
-            compared = table.other, table.index
-            self._heads = self._against_head()
+            before = table.head, table.index
+            self._head_entries = self._against_head()
             self._staged, unmerged = _staged_entries(self._repo, table, self._prefix)
-            self._asked = (table.other, table.index) != compared
+            self._compared_anew = (table.head, table.index) != before
             if unmerged:
                 paths = ", ".join(self._path(path) for path in unmerged[:5])
                 self._problems.append(f"unmerged in the index: {paths}")
@@ -357,23 +357,27 @@ class _RepositoryScan:
 
         At the top level: than the pinned base.
         """
-        return path in self._heads or path in self._staged or path in self._committed
+        return path in self._head_entries or path in self._staged or path in self._committed
 
     def _states(self, path: bytes) -> tuple[ContentState | None, ...]:
         """A path's entries in the pinned base, in HEAD and in the index."""
-        own = self._table.entry(path)
-        head, index = self._heads.get(path, own), self._staged.get(path, own)
+        own, head, index = self._own_entries(path)
         committed = self._committed.get(path)
         if committed is None:
             return own, head, index
         return committed.with_own(own, index)
 
+    def _own_entries(self, path: bytes) -> tuple[ContentState | None, ...]:
+        """A path's entries in this repository's own base, in HEAD and in the index."""
+        base = self._table.entry(path)
+        return base, self._head_entries.get(path, base), self._staged.get(path, base)
+
     def _path(self, path: bytes) -> str:
         return text_of(self._prefix + path)
 
-    def _gone(self, path: bytes) -> PathChange:
-        base = self._table.entry(path)
-        head, index = self._heads.get(path, base), self._staged.get(path, base)
+    def _emptied(self, path: bytes) -> PathChange:
+        """The change that a submodule without a checkout would be."""
+        base, head, index = self._own_entries(path)
         return PathChange(self._path(path), base, head, index, None)
 
     def _changes(self) -> Iterator[PathChange]:
@@ -388,12 +392,12 @@ class _RepositoryScan:
     def _made_changes(
         self, others: Mapping[bytes, ContentState | None]
     ) -> Iterator[tuple[bytes, PathChange]]:
-        walk, heads, staged = self._walk, self._heads, self._staged
+        walk, head_entries, staged = self._walk, self._head_entries, self._staged
         committed = self._committed
-        more = {*heads, *staged, *others, *committed}.difference(walk.files)
+        more = {*head_entries, *staged, *others, *committed}.difference(walk.files)
         for path in sorted(chain(walk.files, more)):
             base = self._table.entry(path)
-            head, index = heads.get(path, base), staged.get(path, base)
+            head, index = head_entries.get(path, base), staged.get(path, base)
             packed = walk.files.get(path)
             if path in others:
                 worktree = others[path]
@@ -414,16 +418,16 @@ class _RepositoryScan:
         self, changes: Iterator[tuple[bytes, PathChange]], links: Collection[bytes]
     ) -> Iterator[PathChange]:
         """The changes, with the targets of symlinks; ``links``: those that are new."""
-        leads: Callable[[bytes, PathChange], PathChange] | None = None
+        with_target: Callable[[bytes, PathChange], PathChange] | None = None
         for path, change in changes:
             if not links and (change.worktree is None or change.worktree.mode != LINK):
                 yield change
                 continue
-            if leads is None:
+            if with_target is None:
                 from flow.adapters.worktree.real_paths import real_paths_below
 
-                leads = real_paths_below(self._repo, self._request.top, links)
-            yield leads(path, change)
+                with_target = real_paths_below(self._repo, self._request.top, links)
+            yield with_target(path, change)
 
     def _ignored_changes(self) -> list[PathChange]:
         """Ignored files that a denied pattern names and that differ from their record."""
@@ -477,13 +481,13 @@ def _incomparable() -> GitError:
     )
 
 
-def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: bool) -> None:
+def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared_anew: bool) -> None:
     """Write the cache if there is enough news to be worth it.
 
-    ``compared``: git gave a new comparison of HEAD or the index with the base.
+    ``compared_anew``: git gave a new comparison of HEAD or the index with the base.
     """
     contents = walk.contents
-    compared = compared and len(table) <= _SMALL
+    compared = compared_anew and len(table) <= _SMALL
     news = contents.fresh if len(table) > _SMALL else contents.fresh * _WORTH_SAVING
     if not (table.fresh or rules.asked or compared or news > _WORTH_SAVING):
         return
@@ -491,8 +495,8 @@ def _save_cache(file: str, table: Table, walk: Walk, rules: Rules, *, compared: 
     for path in chain(walk.files, walk.others, walk.missing):
         clean.pop(path, None)
     clean.update(contents.newly_clean)
-    aside = walk.ignored_files
-    table.hashes = {**walk.files, **aside} if aside else walk.files
+    ignored = walk.ignored_files
+    table.hashes = {**walk.files, **ignored} if ignored else walk.files
     table.rules = rules.digest
     if len(rules.decisions) > len(walk.asked):  # some were of paths that do not exist any more
         rules.decisions = {path: rules.decisions[path] for path in walk.asked}

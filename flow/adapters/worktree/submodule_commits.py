@@ -57,7 +57,7 @@ def committed_states(
     old = base or EMPTY_TREES.get(len(present), "")
     others = dict.fromkeys((head, staged, *checked_out))
     changed = {other: against_tree(repo, old, other, prefix) for other in others if other != base}
-    back = {
+    base_entries = {
         path: entry
         for other in changed
         for path, entry in against_tree(repo, other or EMPTY_TREES[len(old)], old, prefix).items()
@@ -67,7 +67,7 @@ def committed_states(
         path: CommittedStates(
             entry, changed.get(head, {}).get(path, entry), changed.get(staged, {}).get(path, entry)
         )
-        for path, entry in back.items()
+        for path, entry in base_entries.items()
     }
 
 

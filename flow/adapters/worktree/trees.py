@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from flow.adapters.git.find import Repo
     from flow.core.boundary.changes import Baseline, Changes
 
+    StagedEntries = tuple[dict[bytes, ContentState | None], list[bytes]]
+    """path → its staged entry if that differs from the base's; and the unmerged paths."""
     Mark = Callable[[list[PathChange], Baseline], list[PathChange] | Changes]
     """Function that returns the same changes, with ``foreign`` for those that only have Flow's
     names.
@@ -107,10 +109,8 @@ def _differing_folders(output: bytes) -> Iterator[str]:
                 yield digest
 
 
-def against_index(
-    repo: Repo, base: str, prefix: bytes
-) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
-    """path → its staged entry if that differs from the base's; and the unmerged paths.
+def against_index(repo: Repo, base: str, prefix: bytes) -> StagedEntries:
+    """The staged entries that differ from the base's, and the unmerged paths.
 
     ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` overrules the
     checkout's configuration of submodules, and looks at their staged commits only.

@@ -106,6 +106,7 @@ class Walk:
         self._entered: set[bytes] | None = None
         """The folders above ``files`` and ``others``, once they are asked for."""
         self._seen: set[bytes] = set()
+        """The tracked paths that were met, and are in neither ``files`` nor the clean ones."""
         self._candidates: list[bytes] = []
         """Files in tracked folders that are not tracked."""
         self._looked: set[bytes] = set()
@@ -122,7 +123,7 @@ class Walk:
                     self._read_rules(path)
         folders = self._tracked_folders()
         candidates, self._candidates = self._candidates, []
-        self._untracked(candidates, folders)
+        self._examine_untracked(candidates, folders)
         clean_files = self._table.clean
         unseen = (f for f in clean_files.folders if f not in self._looked)
         not_met = itertools.chain.from_iterable(map(clean_files.paths_in, unseen))
@@ -159,7 +160,10 @@ class Walk:
                 yield prefix + path, at
 
     def redated(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        """The changed files of the base whose time was set back by more than a second, perhaps."""
+        """The changed files of the base whose mtime is over a second before ctime, with both (ns).
+
+        It may have been set back.
+        """
         for path, stamps in self.files.items():
             times = dated_at(stamps), changed_at(stamps)
             if times[0] + 1_000_000_000 < times[1] and self._table.packed_entry(path):
@@ -212,22 +216,22 @@ class Walk:
         except OSError as error:
             self._unreadable(b"", error)
             return []
-        odd: list[bytes] = []
-        own, ahead = [b""], list[bytes]()
+        untracked: list[bytes] = []
+        waiting, ahead = [b""], list[bytes]()
         try:
-            while own or ahead:
-                folder = own.pop() if own else ahead.pop()
+            while waiting or ahead:
+                folder = waiting.pop() if waiting else ahead.pop()
                 try:
-                    for path in self._tracked_folder(top, folder, odd):
-                        (ahead if path in self._looked_at_ahead else own).append(path)
+                    for path in self._tracked_folder(top, folder, untracked):
+                        (ahead if path in self._looked_at_ahead else waiting).append(path)
                 except OSError as error:
                     self._unreadable(folder.rstrip(b"/"), error)
         finally:
             os.close(top)
-        return odd
+        return untracked
 
-    def _tracked_folder(self, top: int, folder: bytes, odd: list[bytes]) -> list[bytes]:
-        """Examine the files in one of them; returns the folders in it."""
+    def _tracked_folder(self, top: int, folder: bytes, untracked: list[bytes]) -> list[bytes]:
+        """Examine the files in one of them; returns the tracked folders in it."""
         look = self._look(top, folder)
         self._looked.add(folder)
         self._not_met += look.missing
@@ -237,7 +241,7 @@ class Walk:
             if path in self._folders:
                 inside.append(path + b"/")
             else:
-                self._odd_folder(path, odd)
+                self._sort_folder(path, untracked)
         for path in look.files:
             self._meet(path)
         return inside
@@ -255,7 +259,7 @@ class Walk:
 
     def _meet(self, path: bytes) -> None:
         """Examine a file whose stamps are not known."""
-        if self._is_own(path) or self._aside(path):
+        if self._is_own(path) or self._is_git_file(path):
             return
         if path in self._table or path in self._tracked:
             self._add(path)
@@ -269,8 +273,8 @@ class Walk:
         if at is not None:
             self._renamed[path if self.prefix + path else b"./"] = at
 
-    def _odd_folder(self, path: bytes, odd: list[bytes]) -> None:
-        """Sort a folder without tracked files."""
+    def _sort_folder(self, path: bytes, untracked: list[bytes]) -> None:
+        """Add a folder without tracked files to ``untracked``, unless it is git's or Flow's own."""
         if (not self.prefix and path == b".git") or self._is_own(path + b"/"):
             return
         if not self.prefix and (path + b"/").startswith(OWN) and self._own_alone(path):
@@ -278,9 +282,9 @@ class Walk:
         if path.rpartition(b"/")[2] == b".git":
             self._nested(path)
         elif path in self._gitlinks:
-            self._submodule(path, odd)
+            self._submodule(path, untracked)
         else:
-            odd.append(path)
+            untracked.append(path)
 
     def _is_own(self, path: bytes) -> bool:
         """Whether Flow itself writes this file, or all below this folder (with a ``/``)."""
@@ -296,10 +300,10 @@ class Walk:
                 waiting.append(path)
         return True
 
-    def _aside(self, path: bytes) -> bool:
-        """Whether ``path`` is a file ``.git``, which is then handled.
+    def _is_git_file(self, path: bytes) -> bool:
+        """Whether ``path`` is a file ``.git``, whose folder is then named.
 
-        A file of rules is read if rules are collected.
+        A file of ignore rules, which is no such file, is read if rules are collected.
         """
         name = path.rpartition(b"/")[2]
         if name == b".git":
@@ -327,7 +331,8 @@ class Walk:
         except GitError:
             return ""
 
-    def _submodule(self, path: bytes, odd: list[bytes]) -> None:
+    def _submodule(self, path: bytes, untracked: list[bytes]) -> None:
+        """Note a submodule; the folder of one that is not checked out is ``untracked``."""
         folder = os.fsdecode(self._top + path)
         repo = submodule_repo(folder)
         if repo is not None:
@@ -337,11 +342,11 @@ class Walk:
             self.problems.append(f"the submodule {self.name(path)} has a .git that leads nowhere")
         else:
             self.untouched.add(path)
-            odd.append(path)
+            untracked.append(path)
 
     # --- untracked ---
 
-    def _untracked(self, files: list[bytes], folders: list[bytes]) -> None:
+    def _examine_untracked(self, files: list[bytes], folders: list[bytes]) -> None:
         """Examine untracked files, level by level: stamps are read only of those that count."""
         level = 0
         while files or folders:
@@ -383,7 +388,7 @@ class Walk:
                 self._submodule(path, folders)
             elif is_folder:
                 folders.append(path)
-            elif not self._aside(path):
+            elif not self._is_git_file(path):
                 files.append(path)
 
     def _list_all(self, folder: bytes, files: list[bytes]) -> None:
