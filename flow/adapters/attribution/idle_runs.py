@@ -43,7 +43,7 @@ from flow.core.attribution.node_files import (
 from flow.core.attribution.reading import WINDOW, Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL
 from flow.core.masked_exit.runner_words import doctest_files, package_script, script_if_present
-from flow.core.masked_exit.shell import in_folders
+from flow.core.masked_exit.shell import in_folders, system_name
 from flow.core.text.display import joined, visible
 from flow.errors import FlowError
 from flow.startup.json import object_of
@@ -179,7 +179,7 @@ def _unwritten(top: str, check: Check, commands: Sequence[Sequence[str]]) -> Att
         return None
     missing = ""
     for folder, words in in_folders(commands, check.cwd):
-        if words[0] in CANNOT_FAIL or words[0] == "cd":
+        if system_name(words[0]) in CANNOT_FAIL or words[0] == "cd":
             continue
         called, tested = script_if_present(tuple(words)), doctest_files(tuple(words))
         if called is not None:

@@ -22,7 +22,7 @@ from flow.core.attribution.report_readers import (
     pytest_exit,
 )
 from flow.core.attribution.rules import Rule, applies, says_nothing_ran
-from flow.core.masked_exit.programs import ASIDE, HANDS_ON, TESTS
+from flow.core.masked_exit.programs import ASIDE, HANDS_ON, TESTS, main_programs
 from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import mentioned_runner, report_of, runner_of, started
 from flow.core.masked_exit.runner_options import (
@@ -335,7 +335,7 @@ def vacuous(
             return _nothing_ran(own) if own else unseen_attribution(kind)
     if any(summary.ran for _, summary in by_source):
         return _cut_short(reading, lines, by_source, whole=whole)
-    programs = [words for words in reading.commands if words[0] not in ASIDE]
+    programs = main_programs(reading.commands)
     idle = idle_make(programs, lines)
     if idle is None and whole:
         idle = idle_gradle(programs, lines) or idle_checker(lines)

@@ -10,7 +10,7 @@ import re
 
 from flow.core.attribution.attribute import lines_of, summaries
 from flow.core.attribution.report_readers import ONE_REPORT
-from flow.core.masked_exit.programs import ASIDE, FILTERS
+from flow.core.masked_exit.programs import FILTERS, main_programs
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -116,8 +116,8 @@ def _only_program(reading: CommandReading) -> tuple[str, ...]:
         return ()
     if len({base_name(name) for name in reading.piped} - FILTERS) > 1:
         return ()
-    others = [words for words in reading.commands if base_name(words[0]) not in ASIDE]
-    return others[0] if len(others) == 1 else ()
+    programs = main_programs(reading.commands)
+    return programs[0] if len(programs) == 1 else ()
 
 
 def _program(words: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ import posixpath
 import re
 
 from flow.core.attribution.reading import Attribution
-from flow.core.masked_exit.programs import ASIDE, MAKES
+from flow.core.masked_exit.programs import MAKES, main_programs
 from flow.core.masked_exit.runner_words import option_values
 from flow.core.masked_exit.shell import base_name, in_folders
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -134,9 +134,9 @@ _ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
 """``-B``, perhaps behind other short options, none of which takes the rest as its value."""
 
 
-def only_makes(commands: Sequence[Sequence[str]]) -> bool:
+def only_makes(commands: Sequence[tuple[str, ...]]) -> bool:
     """Whether nothing but make decides how a command ends."""
-    programs = [words for words in commands if base_name(words[0]) not in ASIDE]
+    programs = main_programs(commands)
     return bool(programs) and all(any(base_name(w) in MAKES for w in words) for words in programs)
 
 

@@ -9,7 +9,14 @@ import itertools
 import re
 
 from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, runner_of
-from flow.core.masked_exit.shell import LAST, ShellNode, base_name, has_wildcard, plain_words
+from flow.core.masked_exit.shell import (
+    LAST,
+    ShellNode,
+    base_name,
+    has_wildcard,
+    plain_words,
+    system_name,
+)
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -108,6 +115,11 @@ FORCES_PASS = ("INSTA_FORCE_PASS",)
 """Variables with whose value 1 a test library reports no failure (insta: settings)."""
 MAKE_FLAGS = ("MAKEFLAGS", "GNUMAKEFLAGS")
 """Variables with options of make, both as its arguments and in the environment."""
+
+
+def main_programs(commands: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The programs that a command is for: all but those of :data:`ASIDE`."""
+    return [words for words in commands if system_name(words[0]) not in ASIDE]
 
 
 def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:

@@ -99,6 +99,11 @@ def base_name(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
+def system_name(word: str) -> str:
+    """``test`` for ``/usr/bin/test``; another path stays, since a project's ``./test`` is none."""
+    return base_name(word) if word.startswith(("/bin/", "/usr/bin/")) else word
+
+
 def in_folders(commands: Iterable[Words], start: str = "") -> Iterator[tuple[str, Words]]:
     """Each command with the folder it is in, from ``start`` on: ``cd`` sets that of what follows.
 

@@ -489,11 +489,13 @@ UNWRITTEN = {
     "npm run types --if-present": "inconclusive",
     "npm run --if-present types": "inconclusive",
     "cd web && npm run lint --if-present": "inconclusive",
+    "/bin/echo types && npm run types --if-present": "inconclusive",
     "npm --prefix web run types --if-present && npm run none --if-present": "inconclusive",
     f"{sys.executable} -m doctest none.py": "inconclusive",
     f"cd web && {sys.executable} -m doctest ../none.py": "inconclusive",
     "npm run lint --if-present": "passed",
     "npm run types --if-present && npm run lint": "passed",
+    "npm run types --if-present && ./echo": "passed",
     "npm run types --if-present && test -e none.py": "passed",
     'npm run "types$N" --if-present': "passed",
     "npm run types --if-present --workspaces": "passed",
@@ -506,9 +508,10 @@ UNWRITTEN = {
 def test_scripts_and_doctests_that_are_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HAZARD I162"""
+    """HAZARD I162, I316"""
     program(tmp_path / "bin/npm", "exit 0")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    program(tmp_path / "echo", "exit 0")
     (tmp_path / "web").mkdir()
     (tmp_path / "web/package.json").write_text("{}")
     (tmp_path / "package.json").write_text(json.dumps({"scripts": {"lint": "true"}}))
@@ -516,7 +519,7 @@ def test_scripts_and_doctests_that_are_not_written(
     (tmp_path / "some.py").write_text('"""\n>>> 1 + 1\n2\n"""\n')
     results = outcomes(tmp_path, UNWRITTEN)
     assert results[0].reason == "vacuous: it ran nothing: package.json has no script types"
-    assert results[4].reason == "vacuous: it ran nothing: none.py has no doctest"
+    assert results[5].reason == "vacuous: it ran nothing: none.py has no doctest"
 
 
 PASSED_BY_FAILING = [

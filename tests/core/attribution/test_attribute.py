@@ -542,6 +542,7 @@ IDLE = "make: 'test' is up to date.\n"
             True,
         ),
         ((("make", "lint", "test"),), "ruff check .\n" + IDLE, True),
+        ((("/bin/echo", "now"), ("/usr/bin/make", "test")), "now\n" + IDLE, True),  # HAZARD I316
         ((("make", "test"),), IDLE + "===== 2 passed in 0.1s =====\n", False),
         ((("make", "test"), ("./test",)), IDLE + "all good\n", False),
         ((("make", "all"),), "make: Nothing to be done for 'all'.\n", False),
