@@ -7,7 +7,7 @@ import re
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 MOST_COMMANDS = 2000
 """Commands of a target that are read."""
@@ -16,15 +16,16 @@ LONGEST_COMMAND = 4000
 _RULE = re.compile(r"(?!\t)([^:=#]*):(?![:=])([^#;]*)")
 _CONDITION = re.compile(r" *(?:(ifn?def|ifn?eq)|endif)\b")
 _ONE_SHELL = re.compile(r"^\.ONESHELL\b", re.MULTILINE)
-_INCLUDES = re.compile(r"[ \t]*-?s?include\s")
-_NEVER_SURE = re.compile(r"^[ \t]*-?s?include\s|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
+_INCLUDE = r"^[ \t]*-?s?include\s"
+_INCLUDES = re.compile(_INCLUDE, re.MULTILINE)
+_NEVER_SURE = re.compile(rf"{_INCLUDE}|^define\s|\$\(eval\b|%|^\.DEFAULT\b", re.MULTILINE)
 """Lines of a makefile that may add rules which its other lines do not show."""
 _DOUBLE_COLON = re.compile(r"^([^\t\n:=#][^\n:=#]*)::(?![:=])", re.MULTILINE)
 """The targets of a rule that runs each time if it names no prerequisite."""
 _SETS = re.compile(r"^([A-Za-z_]\w*)[ \t]*(?:[:?]|::)?=[ \t]*([^\n#]*)", re.MULTILINE)
 _VARIABLE = re.compile(r"\$[({](\w+)[)}]")
 _DEEPEST = 3
-"""Targets of targets whose recipes are read."""
+"""Levels of prerequisites whose recipes are read."""
 
 
 class MakeRule(NamedTuple):
@@ -59,7 +60,7 @@ def first_target(makefile: str) -> str:
 def may_be_phony(goal: str, makefile: str) -> bool:
     """Whether ``goal`` runs even if a file has its name, as far as this makefile shows."""
     text = _joined(makefile)
-    if re.search(r"^[ -]?s?include\s", text, re.MULTILINE):
+    if _INCLUDES.search(text):
         return True
     named = re.findall(r"^\.PHONY\s*:([^\n#]*)", text, re.MULTILINE)
     named += _DOUBLE_COLON.findall(text)
@@ -98,20 +99,28 @@ def recipe_lines(goal: str, makefile: str) -> list[str]:
         for target in rule.targets:
             rules.setdefault(target, []).append(rule)
     lines: list[str] = []
+    for recipe in _recipes(goal, rules, _DEEPEST):
+        for command in ["\n".join(recipe)] if one_shell else recipe:
+            expanded = _expanded(_expanded(command[:LONGEST_COMMAND], values), values)
+            lines.append(expanded.replace("$$", "$"))
+            if len(lines) == MOST_COMMANDS:
+                return lines
+    return lines
 
-    def follow(target: str, depth: int) -> None:
-        for rule in rules.pop(target, ()):
-            needed, commands = rule.needed[:], rule.commands[: MOST_COMMANDS - len(lines)]
-            rule.needed.clear()  # each is followed once, however many targets share it
-            rule.commands.clear()
-            for name in needed if depth else ():
-                follow(name, depth - 1)
-            for command in ["\n".join(commands)] if one_shell and commands else commands:
-                expanded = _expanded(_expanded(command[:LONGEST_COMMAND], values), values)
-                lines.append(expanded.replace("$$", "$"))
 
-    follow(goal, _DEEPEST)
-    return lines[:MOST_COMMANDS]
+def _recipes(target: str, rules: dict[str, list[MakeRule]], depth: int) -> Iterator[list[str]]:
+    """The recipes of a target, each after those of its prerequisites.
+
+    A rule is emptied when it is read: each is followed once, however many targets share it.
+    """
+    for rule in rules.pop(target, ()):
+        needed, commands = rule.needed[:], rule.commands[:]
+        rule.needed.clear()
+        rule.commands.clear()
+        for name in needed if depth else ():
+            yield from _recipes(name, rules, depth - 1)
+        if commands:
+            yield commands
 
 
 def _joined(makefile: str) -> str:
@@ -123,7 +132,7 @@ def _rules(text: str) -> list[MakeRule]:
     """The rules of a makefile whose continued lines are joined, in order."""
     rules: list[MakeRule] = []
     recipe: list[str] = []
-    conditions = 0
+    conditions = 0  # that are open
     for line in text.split("\n"):
         heading = _RULE.match(line)
         condition = _CONDITION.match(line)

@@ -282,6 +282,7 @@ SILENT = {
     "make -s test": "failed",
     "make -s lint": "passed",
     "make -s unit-test": "passed",
+    "make -C inc -s check": "passed",
 }
 """Commands, and how their runs count."""
 
@@ -293,6 +294,9 @@ def test_a_silent_make_for_whose_target_a_folder_stands(tmp_path: Path) -> None:
             (place / goal).mkdir(parents=True)
     (tmp_path / "Makefile").write_text(MAKEFILE)
     (tmp_path / "sub/GNUmakefile").write_text("MAKEFLAGS += -s\n" + MAKEFILE)
+    (tmp_path / "inc/check").mkdir(parents=True)
+    (tmp_path / "inc/Makefile").write_text("  include rules.mk\ncheck:\n\t@test -d .\n")
+    (tmp_path / "inc/rules.mk").write_text(".PHONY: check\n")  # HAZARD I317
     results = outcomes(tmp_path, SILENT)
     why = "make printed nothing, and check is also the name"
     assert [result for result in results if why not in result.reason and not honest(result)] == []
@@ -309,6 +313,7 @@ BESIDE = {
     "make -s old-test --always-make": "passed",
     "make -s lint": "passed",
     "sh build.sh && make -s check": "passed",
+    "make -s check && ./test": "passed",
 }
 """Commands, and how their runs count."""
 
@@ -320,6 +325,7 @@ def test_a_make_beside_other_output_that_surely_ran_nothing(tmp_path: Path) -> N
     text += "old-test: src\n\t@:\nnew-test: src\n\t@:\nlate-test: made\n\t@:\n"
     (tmp_path / "Makefile").write_text(f"{text}made: src\n\t@touch made\n")
     (tmp_path / "build.sh").write_text("echo built\n")
+    program(tmp_path / "test", "echo tested")  # HAZARD I316
     for moment, name in enumerate(("new-test", "made", "src", "late-test", "old-test")):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (moment, moment))
