@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 31
+REVISION = 32
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
@@ -145,7 +145,7 @@ class Attributor:
         no_work = self._no_work(check, reading, data)
         if no_work is not None:
             return no_work
-        by_words = reading.runners or reading.lists or reading.guarded
+        by_words = reading.runners or reading.idle_option or reading.guarded_runner
         asked = trace.before or check.report or by_words or self.rules()
         builds = _builds(reading)
         if not data and not asked and not builds:
@@ -177,7 +177,7 @@ class Attributor:
             reports=reports,
             rules=self.rules(),
             read=self.reading,
-            started=lambda: self._started(check, reading) if builds else [],
+            builder_commands=lambda: self._builder_commands(check, reading) if builds else [],
         )
 
     def tests_ran(self, check: Check, trace: RunTrace) -> int | None:
@@ -201,7 +201,7 @@ class Attributor:
     def elsewhere(self, check: Check) -> str:
         """The limitation of a pass whose tests may have run other code than this; else empty."""
         reading = self.reading(check.command)
-        tests = bool(reading.runners or reading.single) and "build" not in check.command
+        tests = bool(reading.runners or reading.only_runner) and "build" not in check.command
         if tests and any(map(_is_unmounted, reading.commands)):
             return (
                 f"{OTHER_CODE}an image without a mount (-v) has the files as it was built with them"
@@ -241,7 +241,7 @@ class Attributor:
         if why or any(summary.ran for _, summary in reports):
             return why
         folder = os.path.join(self._top, check.cwd)
-        absent = _programs().missing(reading.piped, folder, self._path)
+        absent = _programs().missing(reading.piped_programs, folder, self._path)
         return f"a command was not found: {absent}" if absent else ""
 
     def _no_work(self, check: Check, reading: CommandReading, data: bytes) -> Attribution | None:
@@ -257,11 +257,11 @@ class Attributor:
             idle = idle_runs.idle_run(self._top, check, reading, data)
         return idle or idle_runs.failed_run(self._top, check, reading, data, self._path)
 
-    def _started(self, check: Check, reading: CommandReading) -> list[str]:
+    def _builder_commands(self, check: Check, reading: CommandReading) -> list[str]:
         """The commands that builders start for it, which they need not print."""
-        from flow.adapters.attribution.idle_runs import started_lines
+        from flow.adapters.attribution.idle_runs import builder_commands
 
-        return started_lines(self._top, check, reading.commands)
+        return builder_commands(self._top, check, reading.commands)
 
     def _output_end(self, result: CheckResult) -> bytes:
         """The last bytes that it printed, read before the output was cut."""

@@ -17,7 +17,7 @@ from flow.adapters.process.tool import run_tool
 from flow.adapters.verification.runner import FALLBACK_BASH
 from flow.adapters.verification.supervisor import cannot_be_malformed
 from flow.core.attribution.pipes import PipePart, cannot_pass
-from flow.core.attribution.whole_tree import takes_all_in
+from flow.core.attribution.whole_tree import whole_tree_remedy
 from flow.core.masked_exit.shell import base_name
 from flow.core.text.display import visible
 from flow.errors import Fault, in_file
@@ -87,18 +87,17 @@ def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
             warnings.append(
                 f"{criterion.id}: masked: {visible(reading.masked_exit)}, so it can never pass"
             )
-        elif reading.lists:
-            message = f"`{visible(reading.lists)}` checks nothing, so it can never pass"
+        elif reading.idle_option:
+            message = f"`{visible(reading.idle_option)}` checks nothing, so it can never pass"
             warnings.append(f"{criterion.id}: vacuous: {message}")
-        elif reading.guarded:
-            message = (
-                f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
-            )
+        elif reading.guarded_runner:
+            runner = reading.guarded_runner
+            message = f"it can end with 0 without `{runner}`, and passes only where that ran"
             warnings.append(f"{criterion.id}: guarded: {message}")
         elif any(map(_runs_if_fed, reading.commands)):
             message = "`xargs -r` ends with 0 and starts nothing where its input is empty"
             warnings.append(f"{criterion.id}: guarded: {message}")
-        remedy = next(filter(None, map(takes_all_in, reading.commands)), "")
+        remedy = next(filter(None, map(whole_tree_remedy, reading.commands)), "")
         if remedy:
             message = f"it sees Flow's own files, too, and fails for them: {remedy}"
             warnings.append(f"{criterion.id}: whole tree: {message}")

@@ -11,7 +11,7 @@ from flow.adapters.attribution.programs import missing
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.absent import passed_by_failing
-from flow.core.attribution.attribute import lines_of, summaries, unseen_attribution
+from flow.core.attribution.attribute import lines_of, summaries, unreported
 from flow.core.attribution.echoed import (
     is_shell_text,
     runner_in_script,
@@ -19,7 +19,7 @@ from flow.core.attribution.echoed import (
     shell_script,
 )
 from flow.core.attribution.first_files import script_of, why_first_only
-from flow.core.attribution.idle_builds import is_no_product, only_makes, silent_makes
+from flow.core.attribution.idle_builds import is_task_name, only_makes, silent_makes
 from flow.core.attribution.idle_checkers import (
     checkers,
     fed_nothing,
@@ -211,7 +211,7 @@ def _idle_make(
     for make, folder, makefile in _makes(top, check.cwd, commands):
         if make.always or not make.is_task:
             continue
-        for goal in make.goals or filter(is_no_product, (first_target(makefile),)):
+        for goal in make.goals or filter(is_task_name, (first_target(makefile),)):
             path = os.path.join(top, folder, goal)
             if not makefile or not os.path.lexists(path) or may_be_phony(goal, makefile):
                 continue
@@ -223,7 +223,7 @@ def _idle_make(
     return None
 
 
-def started_lines(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
+def builder_commands(top: str, check: Check, commands: Sequence[Sequence[str]]) -> list[str]:
     """The commands in makefiles, ``package.json`` and scripts that ``commands`` ask for."""
     lines: list[str] = []
     for make, _, makefile in _makes(top, check.cwd, commands):
@@ -364,7 +364,7 @@ def _script_without_report(
         text = _source(top, folder, script, unread="") if script else ""
         runner = runner_in_script(program, text) if text else ""
         if runner:
-            return unseen_attribution(runner)
+            return unreported(runner)
     return None
 
 

@@ -157,7 +157,7 @@ class _CheckoutProject:
         result = run_alone(self._context.top, self._context.environ, [check])[0][1]
         trial = Trial(result.outcome, result.result, result.duration_seconds, result.reason or "")
         reading = self._attributor.reading(command)
-        if trial.outcome == "passed" and (reading.masked_exit or reading.lists):
+        if trial.outcome == "passed" and (reading.masked_exit or reading.idle_option):
             return trial._replace(outcome="inconclusive", reason="it can show no failure")
         if trial.outcome != "passed":
             paths = named_paths(reading.commands)

@@ -2,8 +2,8 @@
 """Whether a failure on the base commit was that of a test (SPEC 10, red first).
 
 A runner that finds no test, or cannot start, fails as well; that says nothing about the change.
-Only a report of a test that ran counts. The failure shows nothing if the runner always reports
-tests that ran and printed no report, or if a line says that the requested tests are missing.
+The failure is a test's if a report shows that one ran. Without such a report it shows nothing if
+the runner always prints one, or if a line says that the requested tests are missing.
 
 The same lines tell of a pass that rests on such a failure: ``! rg word src`` without an ``rg``.
 """
@@ -115,7 +115,7 @@ _NOT_FOUND = re.compile(
     r"[‘'](?P<other>.*)[’']: (?:No such file or directory|Permission denied))"
 )
 """Messages about a missing program, from shells and from programs that start others."""
-_LOUD = frozenset(
+_ALWAYS_REPORT = frozenset(
     (
         "pytest", "unittest", "jest", "vitest", "mocha", "ava", "node --test", "rspec", "phpunit",
         "pest", "minitest", "test-unit", "bats", "behave", "robot", "busted", "playwright", "karma",
@@ -125,7 +125,7 @@ _LOUD = frozenset(
 """Runners that build nothing first and print a report whenever a test ran."""
 _FAILURES = {"pytest": (1, 2)}
 """Exit statuses that prove a failed test, or a broken file of tests, even without output."""
-_LOADER = re.compile(r"ERROR: \S+ \(unittest\.loader\._FailedTest.*\)")
+_UNITTEST_LOADER = re.compile(r"ERROR: \S+ \(unittest\.loader\._FailedTest.*\)")
 _UNLOADED = re.compile(
     r"(?:ModuleNotFoundError: No module named '(?P<module>.*)'"
     r"|AttributeError: .* has no attribute '(?P<name>.*)'"
@@ -141,8 +141,8 @@ def shows_nothing(
 ) -> str:
     """Reason that a failure shows no failed test; empty if it shows one, or no runner is known.
 
-    ``lines`` are the end of the output, ``reports`` (path, content) of report files that the
-    command wrote.
+    ``lines`` are the end of the output, ``reports`` the report files that the command wrote, each
+    with its summary.
     """
     by_source = all_reports(reading, lines, reports)
     unloaded = _unloaded(reading, lines)
@@ -155,9 +155,9 @@ def shows_nothing(
         last = by_source[-1][1]
         why = "what it was asked for is not there" if unloaded else "no test ran"
         return f"{last.runner} reports that {why} ({last.quote})"
-    kind = reading.runners[0] if reading.single and len(reading.runners) == 1 else ""
-    if kind in _LOUD and exit_code not in _FAILURES.get(kind, ()):
-        return f"no report of {kind} shows a test that failed (exit {exit_code})"
+    runner = reading.runners[0] if reading.only_runner and len(reading.runners) == 1 else ""
+    if runner in _ALWAYS_REPORT and exit_code not in _FAILURES.get(runner, ()):
+        return f"no report of {runner} shows a test that failed (exit {exit_code})"
     return ""
 
 
@@ -196,12 +196,12 @@ def passed_by_failing(
         heard = not reading.unheard or reading.runners
         names = (*reading.unheard, *SEARCHERS.intersection(map(base_name, reading.must_fail)))
         own = tuple(f"{base_name(name)}: " for name in names)
-        told = (
+        complaints = (
             line
             for line in lines
             if line.startswith(own) or (not heard and _COMPLAINT.fullmatch(line))
         )
-        why = next(told, "")[:120]
+        why = next(complaints, "")[:120]
     if not why:
         return None
     name = missing or (*reading.unheard, *reading.must_fail)[0]
@@ -231,11 +231,11 @@ def _unloaded(reading: CommandReading, lines: Sequence[str]) -> int:
         for word in command[1:]
         for base in (word.removeprefix("./"), base_name(word))
     }
-    loaders = any(_LOADER.fullmatch(line) for line in lines)
+    by_unittest = any(map(_UNITTEST_LOADER.fullmatch, lines))
     count = _unfound_packages(lines)
     for line in lines:
         match = _UNLOADED.fullmatch(line.strip())
-        if match is None or (match["file"] is None and not loaders):
+        if match is None or (match["file"] is None and not by_unittest):
             continue
         asked = (match["module"] or match["file"] or "").replace("/", ".").removesuffix(".py")
         if match["name"]:

@@ -44,12 +44,10 @@ LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
 MOST_FILES = 16
 """Largest number of files that are read as possible test reports of one command."""
-
-
-_CHOSEN = re.compile(r"\b[1-9]\d* (?:deselected|filtered out)\b")
-_SKIPPED = re.compile(r"\b[1-9]\d* (?:skipped|xfailed|ignored)\b")
 MOST_QUOTES = 3
 """Reports of one run that its limitation quotes."""
+_CHOSEN = re.compile(r"\b[1-9]\d* (?:deselected|filtered out)\b")
+_SKIPPED = re.compile(r"\b[1-9]\d* (?:skipped|xfailed|ignored)\b")
 
 
 def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
@@ -62,29 +60,30 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
     known = tuple(filter(None, map(_known_words, programs)))
     runners = [runner for runner in map(started, (*programs, *inner)) if runner.name]
-    kinds = dict.fromkeys(runner.form for runner in runners)
-    perhaps = next((runner.name for runner in runners if starts_if_there(runner)), "")
+    forms = dict.fromkeys(runner.form for runner in runners)
+    optional = next((runner.name for runner in runners if starts_if_there(runner)), "")
     first = list(first_only((*programs, *inner)))
-    certain = next((why_first_only(found.program) for found in first if found.certain), "")
-    failed = _always_with(option_for_failed, runners)
-    certain = certain or (failed and f"`{failed}` leaves out the tests that passed before")
+    dropped = next((why_first_only(each.program) for each in first if each.certain), "")
+    failed_only = _always_with(option_for_failed, runners)
+    if failed_only and not dropped:
+        dropped = f"`{failed_only}` leaves out the tests that passed before"
+    computed = any(None in words for words in (*programs, *inner))
     return CommandReading(
-        exit_analysis.masked_exit or certain,
-        _single_runner(node, programs),
-        known,
-        tuple(dict.fromkeys((*_named_files(known), *_written_files(node))))[:MOST_FILES],
-        tuple(filter(None, kinds)),
-        exit_analysis.certain,
-        _always_with(option_without_tests, runners) or asks_only(known),
-        exit_analysis.second_try,
-        exit_analysis.inverted,
-        _piped_programs(node),
-        exit_analysis.guarded or perhaps,
-        not any(None in words for words in (*programs, *inner))
-        and _may_check_nothing(checkers(known), text),
-        exit_analysis.unheard,
-        exit_analysis.must_fail,
-        tuple((found.program, *found.files) for found in first if not found.certain),
+        masked_exit=exit_analysis.masked_exit or dropped,
+        only_runner=_only_runner(node, programs),
+        commands=known,
+        files=tuple(dict.fromkeys((*_named_files(known), *_written_files(node))))[:MOST_FILES],
+        runners=tuple(filter(None, forms)),
+        certain_runners=exit_analysis.certain,
+        idle_option=_always_with(option_without_tests, runners) or asks_only(known),
+        second_try=exit_analysis.second_try,
+        inverted=exit_analysis.inverted,
+        piped_programs=_piped_programs(node),
+        guarded_runner=exit_analysis.guarded or optional,
+        only_checkers=not computed and _may_check_nothing(checkers(known), text),
+        unheard=exit_analysis.unheard,
+        must_fail=exit_analysis.must_fail,
+        first_only=tuple((each.program, *each.files) for each in first if not each.certain),
     )
 
 
@@ -127,12 +126,13 @@ def _not_understood(text: str) -> CommandReading:
 
 
 def _known_words(words: Sequence[str | None]) -> tuple[str, ...]:
-    words_known = []
+    """The words up to the first one that the shell computes."""
+    known = []
     for word in words[:100]:
         if word is None:
             break
-        words_known.append(word[:1000])
-    return tuple(words_known)
+        known.append(word[:1000])
+    return tuple(known)
 
 
 def _named_files(programs: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -159,7 +159,7 @@ def _written_files(node: ShellNode) -> list[str]:
     return [name for name in names if "\0" not in name and 0 < len(name) < 500]
 
 
-def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) -> str:
+def _only_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) -> str:
     """The only runner that a command starts, and starts once; empty if others might run, too."""
     repeated = ("for", "while", "until", "function", "unknown")
     if any(part.kind in repeated for part in constructs(node)):
@@ -179,31 +179,33 @@ def lines_of(data: bytes) -> list[str]:
     for line in text.split("\n"):
         shown = line.rstrip("\r").rpartition("\r")[2].rstrip()
         lines.append(shown if len(shown) <= LONGEST_LINE else "")
-    return _apart(lines)
+    return _by_script(lines)
 
 
-_BEGINS = re.compile(r"(?:(\S+ \S+)\$|([^\s:]+:\S+): >) \S")
+_SCRIPT_BEGINS = re.compile(r"(?:(\S+ \S+)\$|([^\s:]+:\S+): >) \S")
 """The line by which ``pnpm -r`` and turbo begin a script (recorded, pnpm 9; turbo's documentation).
 """
 
 
-def _apart(lines: list[str]) -> list[str]:
+def _by_script(lines: list[str]) -> list[str]:
     """The lines of scripts that ran at once, sorted by script and without its name in front.
 
     They come before all other lines: the last report of an output stays the last one.
     """
-    begun = [match[1] or match[2] for match in map(_BEGINS.match, lines) if match is not None]
+    begun = [
+        match[1] or match[2] for match in map(_SCRIPT_BEGINS.match, lines) if match is not None
+    ]
     if not begun:
         return lines
-    apart: dict[str, list[str]] = {name: [] for name in begun}
+    by_script: dict[str, list[str]] = {name: [] for name in begun}
     others = []
     for line in lines:
         name, _, rest = f"{line} ".partition(": ")
-        if name in apart:
-            apart[name].append(rest.rstrip())
+        if name in by_script:
+            by_script[name].append(rest.rstrip())
         else:
             others.append(line)
-    return [*(line for own in apart.values() for line in (*own, "")), *others]
+    return [*(line for own in by_script.values() for line in (*own, "")), *others]
 
 
 def without_escapes(text: str) -> str:
@@ -239,7 +241,7 @@ def all_reports(
     report in the output is the runner's own.
     """
     by_source = [("output", summary) for summary in summaries(lines)]
-    name = {"py.test": "pytest"}.get(reading.single, reading.single)
+    name = {"py.test": "pytest"}.get(reading.only_runner, reading.only_runner)
     if name in ONE_REPORT:
         own = [entry for entry in by_source if entry[1].runner == name][-1:]
         by_source = own or [entry for entry in by_source if entry[1].runner in _FORMS_OF_ALL]
@@ -311,28 +313,28 @@ def vacuous(
     reports: Sequence[tuple[str, Summary]] = (),
     rules: Sequence[Rule] = (),
     read: Callable[[str], CommandReading] | None = None,
-    started: Callable[[], Sequence[str]] = tuple,
+    builder_commands: Callable[[], Sequence[str]] = tuple,
 ) -> Attribution | None:
     """Reason that an exit 0 shows no test; None if tests ran, or if no runner is known.
 
     ``whole`` says that ``lines`` are all the output: only then can several reports show together
-    that nothing ran, since a report that was cut off may show a test. ``reports`` are (path,
-    content) of files that this run wrote. ``read`` classes the commands that the run printed
-    before it started them; without it they are not looked at. ``started`` gives lines of
-    that kind that the files of builders hold, which need not print them.
+    that nothing ran, since a report that was cut off may show a test. ``reports`` are the
+    files that this run wrote, each with its summary. ``read`` classes the commands that the run
+    printed before it started them; without it they are not looked at. ``builder_commands`` gives
+    those that builders start and need not print, from their files.
     """
     ruled = _by_rules(reading, lines, rules)
     if ruled is not None:
         return ruled
-    if reading.lists:
-        why = f"{reading.lists} checks nothing"
-        return Attribution("vacuous", why, reading.lists.split()[0], 0, None, "command")
+    if reading.idle_option:
+        why = f"{reading.idle_option} checks nothing"
+        return Attribution("vacuous", why, reading.idle_option.split()[0], 0, None, "command")
     by_source = all_reports(reading, lines, reports)
-    for kind in reading.certain:
+    for form in reading.certain_runners:
         others = [entry for entry in by_source if entry[1].runner not in reading.runners]
-        own = [entry for entry in by_source if entry[1].runner == kind]
+        own = [entry for entry in by_source if entry[1].runner == form]
         if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
-            return _nothing_ran(own) if own else unseen_attribution(kind)
+            return _nothing_ran(own) if own else unreported(form)
     if any(summary.ran for _, summary in by_source):
         return _cut_short(reading, lines, by_source, whole=whole)
     programs = main_programs(reading.commands)
@@ -341,18 +343,15 @@ def vacuous(
         idle = idle_gradle(programs, lines) or idle_checker(lines)
     if idle is not None:
         return idle
-    if by_source and not whole and reading.single not in ONE_REPORT:
+    if by_source and not whole and reading.only_runner not in ONE_REPORT:
         by_source = [entry for entry in by_source if entry[0] != "output"]
         return _nothing_ran(by_source) if by_source else None
     if by_source:
         return _nothing_ran(by_source)
-    unseen = reading.runners[:1] or ((reading.guarded,) if reading.guarded else ())
-    if unseen:
-        return unseen_attribution(unseen[0])
-    if not whole or read is None:
-        return None
-    echoed = echoed_runner(reading.commands, lines, read, started())
-    return unseen_attribution(echoed) if echoed else None
+    unseen = reading.runners[0] if reading.runners else reading.guarded_runner
+    if not unseen and whole and read is not None:
+        unseen = echoed_runner(reading.commands, lines, read, builder_commands())
+    return unreported(unseen) if unseen else None
 
 
 def _cut_short(
@@ -367,7 +366,7 @@ def _cut_short(
     Code under test can end a runner with 0. Reports are only missed if ``lines`` are all the
     output.
     """
-    one_report = reading.single in ONE_REPORT  # a test of a runner may show that one's words
+    one_report = reading.only_runner in ONE_REPORT  # a test of a runner may show that one's words
     ended = pytest_exit(lines, one_report=one_report)
     if ended:
         why = f"pytest was ended before its last test ({ended.strip('! ')[:100]})"
@@ -378,7 +377,7 @@ def _cut_short(
         beginning = BEGINNINGS.get(name, "")
         begun = sum(1 for line in lines if beginning and re.search(beginning, line))
         if not reading.files and name in ONE_REPORT:  # what is written elsewhere is not seen here
-            begun = max(begun, reading.certain.count(name))
+            begun = max(begun, reading.certain_runners.count(name))
         reported = sum(1 for _, summary in by_source if summary.runner == name)
         if begun > reported:
             why = (
@@ -437,7 +436,7 @@ def _counted_reports(
     """
     if reading.second_try:  # each try reports
         return ()
-    if not reports and (whole or reading.single in ONE_REPORT):
+    if not reports and (whole or reading.only_runner in ONE_REPORT):
         return all_reports(reading, lines, ())
     return reports
 
@@ -458,20 +457,20 @@ def not_reported(
 def _nothing_ran(by_source: Sequence[tuple[str, Summary]]) -> Attribution:
     source, last = by_source[-1]
     skipped = sum(summary.skipped for _, summary in by_source)
-    said = f" ({last.quote})" if last.quote else ""
+    quote = f" ({last.quote})" if last.quote else ""
     where = "" if source == "output" else f" in {source}"
     reason = "every test was skipped or left out" if skipped else "no test ran"
-    why = f"{last.runner} reports{where} that {reason}{said}"
+    why = f"{last.runner} reports{where} that {reason}{quote}"
     return Attribution("vacuous", why, last.runner, 0, skipped, source)
 
 
-def unseen_attribution(kind: str) -> Attribution:
+def unreported(runner: str) -> Attribution:
     """The vacuous attribution of a runner that was started and has no report."""
     why = (
-        f"no report of {kind} shows a test that ran: let it print its summary, or name the JUnit "
+        f"no report of {runner} shows a test that ran: let it print its summary, or name the JUnit "
         "or CTRF file that it writes in the criterion's report"
     )
-    return Attribution("vacuous", why, kind, 0, None, "output")
+    return Attribution("vacuous", why, runner, 0, None, "output")
 
 
 def _by_rules(

@@ -45,6 +45,7 @@ _CODE = re.compile(
     r"|\bfs\.(?:rm|rmdir|unlink)(?:Sync)?\s*\(|\bFileUtils\.rm|\brimraf\b"
 )
 
+_SSH_TAKES = ("-i", "-l", "-p", "-o", "-F", "-J", "-L", "-R", "-D")
 _SQL_PROGRAMS = frozenset(
     (
         "psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "sqlplus", "duckdb", "clickhouse-client",
@@ -87,7 +88,7 @@ _VERBS: dict[str, tuple[str, ...]] = {
     "apt-get": ("purge",),
 }
 """Programs that destroy with one of these words among their first operands."""
-_DEEP = ("gcloud", "az", "doctl", "redis-cli")
+_NESTED_VERBS = ("gcloud", "az", "doctl", "redis-cli")
 """Programs of which the first four operands count; of all others the first two."""
 _TASKS = {
     "rails": ("db:drop", "db:reset", "db:purge"),
@@ -165,10 +166,10 @@ def _is_destructive(words: Words, parse: Parse, depth: int) -> bool:
         if any(_CODE.search(word) for word in rest):
             return True
         name, rest = base_name(next((w for w in rest if not w.startswith("-")), "")), rest[1:]
-    plain = tuple(word for word in rest if not word.startswith("-"))
+    plain = _operands(rest)
     verbs = _VERBS.get(name, ())
-    tasks = _TASKS.get(base_name(name), ())
-    return any(word in verbs for word in plain[: 4 if name in _DEEP else 2]) or any(
+    tasks = _TASKS.get(name, ())
+    return any(word in verbs for word in plain[: 4 if name in _NESTED_VERBS else 2]) or any(
         word in tasks for word in plain
     )
 
@@ -188,7 +189,9 @@ def _inner_command(words: Words) -> str | Words | None:
             if word in ("-exec", "-execdir", "-ok"):
                 return tuple("{}" if word is None else word for word in words[place + 1 :])
     if name == "ssh":
-        return " ".join(word for word in _after_options(words[1:], _SSH)[1:] if word is not None)
+        return " ".join(
+            word for word in _after_options(words[1:], _SSH_TAKES)[1:] if word is not None
+        )
     if name == "su" and "-c" in words[:-1]:
         return words[words.index("-c") + 1]
     if name in ("kubectl", "oc") and "exec" in words and "--" in words[:-1]:
@@ -198,10 +201,8 @@ def _inner_command(words: Words) -> str | Words | None:
     return None
 
 
-_SSH = ("-i", "-l", "-p", "-o", "-F", "-J", "-L", "-R", "-D")
-
-
 def _after_options(words: Words, takes: tuple[str, ...]) -> Words:
+    """The words from the first operand on; the options in ``takes`` have a value."""
     place = 0
     while place < len(words):
         word = words[place]
@@ -209,6 +210,11 @@ def _after_options(words: Words, takes: tuple[str, ...]) -> Words:
             break
         place += 2 if word in takes else 1
     return words[place:]
+
+
+def _operands(words: tuple[str, ...]) -> list[str]:
+    """The words that are no options."""
+    return [word for word in words if not word.startswith("-")]
 
 
 def _has_option(words: tuple[str, ...], letters: str, *long: str) -> bool:
@@ -228,12 +234,12 @@ def _rm(words: tuple[str, ...]) -> bool:
     """Whether ``rm`` removes more than one named file: a tree, a pattern, or names from a pipe."""
     if _has_option(words, "rRf", "--recursive", "--force"):
         return True
-    operands = [word for word in words if not word.startswith("-")]
-    return not operands or any("*" in word or word == "{}" for word in operands)
+    plain = _operands(words)
+    return not plain or any("*" in word or word == "{}" for word in plain)
 
 
 def _aws(words: tuple[str, ...]) -> bool:
-    plain = [word for word in words if not word.startswith("-")]
+    plain = _operands(words)
     if plain[:1] == ["s3"]:
         return plain[1:2] in (["rm"], ["rb"]) or "--delete" in words
     starts = ("delete-", "terminate-", "deregister-", "purge-", "remove-")
@@ -241,7 +247,7 @@ def _aws(words: tuple[str, ...]) -> bool:
 
 
 def _docker(words: tuple[str, ...]) -> bool:
-    plain = [word for word in words if not word.startswith("-")]
+    plain = _operands(words)
     if plain[:1] == ["compose"] or not plain:
         return _compose(words)
     if plain[0] == "rm" or plain[:2] in (["container", "rm"], ["volume", "rm"], ["image", "rm"]):
@@ -250,14 +256,14 @@ def _docker(words: tuple[str, ...]) -> bool:
 
 
 def _compose(words: tuple[str, ...]) -> bool:
-    plain = [word for word in words if not word.startswith("-")]
+    plain = _operands(words)
     return ("down" in plain and _has_option(words, "v", "--volumes", "--rmi")) or (
         "rm" in plain and _has_option(words, "fv", "--force")
     )
 
 
 def _terraform(words: tuple[str, ...]) -> bool:
-    plain = [word for word in words if not word.startswith("-")]
+    plain = _operands(words)
     if plain[:1] == ["apply"]:
         return _has_option(words, "", "-destroy", "--destroy")
     return plain[:1] in (["destroy"], ["destroy-all"]) or plain[:2] == ["state", "rm"]
@@ -267,12 +273,13 @@ def _git(words: tuple[str, ...]) -> bool:
     rest = words[git_options(words) :]
     if not rest:
         return False
-    return _git_verb(rest[0], rest[1:], [w for w in rest[1:] if not w.startswith("-")])
+    return _git_verb(rest[0], rest[1:])
 
 
-def _git_verb(verb: str, given: tuple[str, ...], plain: list[str]) -> bool:
+def _git_verb(verb: str, given: tuple[str, ...]) -> bool:
+    plain = _operands(given)
     forced = _has_option(given, "f", "--force")
-    told = {
+    destroying = {
         "push": forced
         or _has_option(given, "d", "--force-with-lease", "--delete", "--mirror", "--prune")
         or any(word.startswith(("+", ":")) for word in plain),
@@ -291,7 +298,7 @@ def _git_verb(verb: str, given: tuple[str, ...], plain: list[str]) -> bool:
         "filter-branch": True,
         "filter-repo": True,
     }
-    return told.get(verb, False)
+    return destroying.get(verb, False)
 
 
 _OWN: dict[str, Callable[[tuple[str, ...]], bool]] = {

@@ -122,18 +122,18 @@ def echoed_runner(
     commands: Sequence[Sequence[str]],
     lines: Sequence[str],
     read: Callable[[str], CommandReading],
-    started: Sequence[str] = (),
+    builder_commands: Sequence[str] = (),
 ) -> str:
     """A runner that was surely started, by the name of its form; empty without one.
 
     ``commands`` are the words of the command that printed ``lines``, ``read`` classes a command.
-    ``started`` are commands from builders' files; a printed line may be prose, so it counts only
+    ``builder_commands`` are from builders' files; a printed line may be prose, so it counts only
     where the runner is all that it starts.
     """
-    for text in list(filter(_STARTS.search, started))[:MOST_READ]:
-        certain = read(text).certain
-        if certain:
-            return certain[0]
+    for text in list(filter(_STARTS.search, builder_commands))[:MOST_READ]:
+        runners = read(text).certain_runners
+        if runners:
+            return runners[0]
     programs = {base_name(word) for words in commands for word in words}
     if any("/" in words[0] for words in commands):
         programs.add("sh")  # a script of the project's own
@@ -143,8 +143,8 @@ def echoed_runner(
             if left and _STARTS.search(text):
                 left -= 1
                 reading = read(text)
-                if reading.single and reading.certain:
-                    return reading.certain[0]
+                if reading.only_runner and reading.certain_runners:
+                    return reading.certain_runners[0]
                 programs.update(base_name(word) for words in reading.commands for word in words)
     return ""
 

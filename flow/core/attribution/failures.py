@@ -114,7 +114,7 @@ def _only_program(reading: CommandReading) -> tuple[str, ...]:
     """The words of the only program that a command starts; empty if it starts others."""
     if reading.masked_exit or reading.second_try or reading.inverted:
         return ()
-    if len({base_name(name) for name in reading.piped} - FILTERS) > 1:
+    if len({base_name(name) for name in reading.piped_programs} - FILTERS) > 1:
         return ()
     programs = main_programs(reading.commands)
     return programs[0] if len(programs) == 1 else ()

@@ -67,11 +67,11 @@ class FirstOnly(NamedTuple):
     program: str
     """With the option by which it checks: ``bash -n``."""
     files: tuple[str, ...]
-    """Names and patterns of the files, from the command's own folder; of a script that runs, the
-    first word alone.
+    """Names and patterns of the files, relative to the command's own folder: all that it should
+    check, or the one that it runs.
     """
     certain: bool = False
-    """Whether these are several files in any case."""
+    """Whether it surely gets several files."""
 
 
 def first_only(commands: Sequence[Words]) -> Iterator[FirstOnly]:
@@ -95,35 +95,41 @@ def first_only(commands: Sequence[Words]) -> Iterator[FirstOnly]:
 
 def script_of(words: Words) -> tuple[str, str]:
     """(Interpreter, the script that it runs); empty if it runs none, or the shell computes it."""
-    read = _interpreter_call(words)
-    if read is None or read[1] or not read[2]:
+    call = _interpreter_call(words)
+    if call is None or call.checks or not call.operands:
         return "", ""
-    return read[0], read[2][0] or ""
+    return call.program, call.operands[0] or ""
 
 
 def _of_words(words: Words, folder: str) -> FirstOnly | None:
     """The finding for an interpreter with its files among its words; None without one."""
-    read = _interpreter_call(words)
-    if read is None:
+    call = _interpreter_call(words)
+    if call is None:
         return None
-    program, checks, operands = read
-    files = [word for word in (operands if checks else operands[:1]) if word is not None]
+    files = [word for word in call.operands[: None if call.checks else 1] if word is not None]
     certain = len(files) > 1
     if not certain and not any(map(has_wildcard, files)):
         return None
-    return FirstOnly(program, tuple(posixpath.join(folder, word) for word in files), certain)
+    return FirstOnly(call.program, tuple(posixpath.join(folder, word) for word in files), certain)
 
 
 def _handed_files(words: Words, handed: tuple[str, ...]) -> FirstOnly | None:
     """The finding for an interpreter that ``find`` or ``xargs`` hands several files at once."""
-    read = _interpreter_call(words)
-    if read is None or tuple(read[2]) != handed:
+    call = _interpreter_call(words)
+    if call is None or tuple(call.operands) != handed:
         return None
-    return FirstOnly(read[0], (), certain=True)
+    return FirstOnly(call.program, (), certain=True)
 
 
-def _interpreter_call(words: Words) -> tuple[str, bool, Words] | None:
-    """(Program, whether it only checks, its operands); None if it is no interpreter of a file."""
+class _InterpreterCall(NamedTuple):
+    program: str
+    """With the option by which it only checks: ``bash -n``."""
+    checks: bool
+    operands: Words
+
+
+def _interpreter_call(words: Words) -> _InterpreterCall | None:
+    """The words of an interpreter, taken apart; None if it is none that reads a file."""
     name = base_name(words[0] or "") if words else ""
     interpreter = INTERPRETERS.get(name) or INTERPRETERS.get(_VERSIONED.sub("", name))
     if interpreter is None:
@@ -138,7 +144,7 @@ def _interpreter_call(words: Words) -> tuple[str, bool, Words] | None:
             checks = option
         elif re.fullmatch(interpreter.valued, option):
             del rest[:1]
-    return f"{name} {checks}".strip(), bool(checks), rest
+    return _InterpreterCall(f"{name} {checks}".strip(), bool(checks), rest)
 
 
 def _option(words: Words) -> str:

@@ -13,7 +13,7 @@ _WORDS = """
 [ [[ : basename cat cmp cut diff dirname egrep false fgrep grep head ls readlink realpath stat
 tail test tr true wc
 """
-LOOKS = frozenset(_WORDS.split())
+READ_ONLY = frozenset(_WORDS.split())
 """Programs and builtins that write nothing, with any arguments."""
 
 _TEXT = re.compile(r"[\w ./:,@%+=^*?!'\"|&\[\]-]{1,2000}", re.ASCII)
@@ -22,13 +22,13 @@ _BETWEEN = re.compile(r"&&|\|\||\|")
 
 
 def harmless(command: str) -> bool:
-    """Whether ``command`` consists only of programs in :data:`LOOKS` with plain arguments."""
+    """Whether ``command`` consists only of programs in :data:`READ_ONLY` with plain arguments."""
     if not _TEXT.fullmatch(command) or _SINGLE.search(command):
         return False
     for part in _BETWEEN.split(command):
         words = part.split()
         while words and words[0] == "!":
             del words[0]
-        if not words or words[0] not in LOOKS:
+        if not words or words[0] not in READ_ONLY:
             return False
     return True

@@ -24,7 +24,7 @@ _CHECKING_GOAL = re.compile(
 )
 
 
-class _IdleLine(NamedTuple):
+class _IdleBuild(NamedTuple):
     """The line with which a program says that it ran nothing, for the target in its groups."""
 
     programs: tuple[str, ...]
@@ -33,26 +33,26 @@ class _IdleLine(NamedTuple):
     remedy: str
 
 
-_IDLE_LINES = (
-    _IdleLine(
+_IDLE_BUILDS = (
+    _IdleBuild(
         MAKES,
         "make: ",
         r"g?make: (?:['`](.*)' is up to date|Nothing to be done for ['`](.*)')\.",
         "where it is no file, declare it .PHONY",
     ),
-    _IdleLine(
+    _IdleBuild(
         ("task", "go-task"),
         "task: ",
         r'task: Task "(.*)" is up to date',
         "let it run, with --force",
     ),
-    _IdleLine(
+    _IdleBuild(
         ("scons",),
         "scons: ",
         r"scons: [`'](.*)' is up to date\.",
         "let it run, with AlwaysBuild",
     ),
-    _IdleLine(
+    _IdleBuild(
         ("ninja", "samu"),
         "no work to do",
         r"(?:ninja|samu): no work to do\.",
@@ -60,6 +60,9 @@ _IDLE_LINES = (
     ),
 )
 _TASKS = {"all", "ci", "qa", "e2e", "validate", "default"}
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
+"""``-B``, perhaps behind other short options, none of which takes the rest as its value."""
 _GRADLES = {"gradle", "gradlew"}
 _TEST_TASK = re.compile(r"(?:.*:)?\w*[tT]est", re.ASCII)
 _GRADLE_OUTCOME = re.compile(r"> Task :(?:[^ ]+:)?\w*[tT]est(?: ([A-Z-]+))?", re.ASCII)
@@ -67,13 +70,13 @@ _NO_RUN = {"NO-SOURCE", "SKIPPED"}
 
 
 def idle_make(commands: Sequence[Sequence[str]], lines: Sequence[str]) -> Attribution | None:
-    """Say that make, or its like, ran no recipe for the tests it was asked for; None if not known.
+    """A vacuous attribution if make, or its like, ran nothing for the tests it was asked for.
 
-    For example because a folder is called ``test`` and the target is not declared phony. Beside
-    other programs it may have built what those run.
+    For example because a folder is called ``test`` and the target is not declared phony. None if
+    other programs are started, too: it may have built what those run.
     """
     goals = {word for words in commands for word in words if _CHECKING_GOAL.fullmatch(word)}
-    for row in _IDLE_LINES if goals else ():
+    for row in _IDLE_BUILDS if goals else ():
         if not all(any(base_name(word) in row.programs for word in words) for words in commands):
             continue
         for line in lines:
@@ -104,7 +107,7 @@ class SilentMake(NamedTuple):
         return bool(self.goals) or not self.words
 
 
-def is_no_product(goal: str) -> bool:
+def is_task_name(goal: str) -> bool:
     """Whether a target's name is that of a task, not of a file to build."""
     return goal in _TASKS or _CHECKING_GOAL.fullmatch(goal) is not None
 
@@ -123,15 +126,10 @@ def silent_makes(commands: Sequence[Sequence[str]]) -> list[SilentMake]:
         inside = posixpath.join(folder, *option_values(given, "-C", "--directory"))
         named = (*option_values(given, "-f", "--file"), *option_values(given, "", "--makefile"))
         targets = tuple(word for word in given if not word.startswith("-") and "=" not in word)
-        goals = tuple(filter(is_no_product, targets))
+        goals = tuple(filter(is_task_name, targets))
         always = any(map(_ALWAYS.fullmatch, given))
         makes.append(SilentMake(inside, named[:1] or _MAKEFILES, goals, always, targets))
     return makes
-
-
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_ALWAYS = re.compile(r"-[^-CEfIjlOoW]*B.*|--always-make")
-"""``-B``, perhaps behind other short options, none of which takes the rest as its value."""
 
 
 def only_makes(commands: Sequence[tuple[str, ...]]) -> bool:

@@ -96,7 +96,7 @@ def _nothing_to_check(program: str, why: str) -> Attribution:
 
 
 _ONLY_IF_FED = re.compile(r"-[0tpx]*r[0tpx]*|--no-run-if-empty")
-_LOUD = frozenset(("ruff", "mypy", "pyright", "basedpyright", "prettier", "bandit"))
+_ALWAYS_PRINT = frozenset(("ruff", "mypy", "pyright", "basedpyright", "prettier", "bandit"))
 """Checkers that print a line also if they find nothing, unless an option makes them quiet."""
 _QUIET = re.compile(r"-[qs]+|--quiet|--silent|--no-error-summary|--log-?level(?:=.*)?")
 
@@ -107,7 +107,7 @@ def fed_nothing(commands: Sequence[Sequence[str]]) -> Attribution | None:
     ``git diff --name-only | xargs -r ruff check`` starts nothing once all is committed.
     """
     for words in commands:
-        place = next((n for n, word in enumerate(words) if base_name(word) in _LOUD), 0)
+        place = next((n for n, word in enumerate(words) if base_name(word) in _ALWAYS_PRINT), 0)
         options = words[1:place]
         if base_name(words[0]) != "xargs" or not any(map(_ONLY_IF_FED.fullmatch, options)):
             continue
@@ -145,7 +145,7 @@ CHECKED_FILES: Mapping[str, tuple[str, ...]] = {
     "terraform": ("*.tf", "*.tfvars", "*.hcl"), "tflint": ("*.tf",),
 }  # fmt: skip
 """Checkers that search folders for files, with the names of the files that they check."""
-_WORDS = {
+_SUBCOMMANDS = {
     "ruff": ("check", "format"), "dart": ("analyze",), "terraform": ("fmt",), "phpstan": ("analyse", "analyze"),
 }  # fmt: skip
 """For checkers with several subcommands, those that check; such a word is no path."""
@@ -169,9 +169,11 @@ _ASKS_OF = {
     "cppcheck": ("--doc", "--errorlist"), "sqlfluff": ("rules", "dialects"), "typos": ("--files",),
     "pre-commit": (), "psalm": (), "djlint": (),
 }  # fmt: skip
-"""Words by which a checker only tells of itself or of its files (each one's help, November 2026).
+"""Words by which a checker only tells of itself or of its files, further to those of every checker
+(each one's help, November 2026).
 """
-_ASIDE = CANNOT_FAIL | FILTERS | {"cd"}
+_BESIDE_CHECKERS = CANNOT_FAIL | FILTERS | {"cd"}
+"""Programs that may run beside checkers and check nothing themselves."""
 _TAKE_MODULES = ("pylint", "staticcheck", "revive")
 """Checkers that take the names of modules or packages for paths."""
 _GLOB = re.compile(r"[*?\[{]|\.\.\.")
@@ -202,7 +204,7 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
     """
     searched = []
     for folder, words in in_folders(commands):
-        if base_name(words[0]) in _ASIDE:
+        if base_name(words[0]) in _BESIDE_CHECKERS:
             continue
         program, given = checker_of(words)
         if program in _GREPS:
@@ -220,7 +222,7 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
 def _searched_by_checker(folder: str, program: str, given: Sequence[str]) -> SearchedFolders:
     """The places where a linter or type checker looks for the files that it checks."""
     paths = tuple(_without_glob(word) for word in given if not word.startswith("-")) or (".",)
-    values = program in _TAKE_MODULES or all(
+    may_be_values = program in _TAKE_MODULES or all(
         option.startswith("-") and "=" not in option
         for option, word in zip(("", *given), given, strict=False)
         if not word.startswith("-")
@@ -229,7 +231,7 @@ def _searched_by_checker(folder: str, program: str, given: Sequence[str]) -> Sea
         program,
         tuple(posixpath.normpath(posixpath.join(folder, path)) for path in paths),
         (*CHECKED_FILES[program], *_further_names(given)),
-        posixpath.normpath(folder or ".") if values else "",
+        posixpath.normpath(folder or ".") if may_be_values else "",
         tuple(posixpath.join(folder, word) for word in given if _names_files(word)),
     )
 
@@ -313,23 +315,23 @@ def _behind_launcher(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         return rest[1], rest[2:]
     if name in LAUNCHERS and name not in CHECKED_FILES:
         needed = LAUNCHERS[name]
-        behind = (
-            rest[1:] if needed and rest[:1] and rest[0] in needed else rest if not needed else ()
-        )
+        if needed and rest[:1] and rest[0] not in needed:
+            return "", ()
+        behind = rest[1:] if needed else rest
         return _behind_launcher(behind) if behind and not behind[0].startswith("-") else ("", ())
     return name, rest
 
 
 def asks_only(commands: Sequence[Sequence[str]]) -> str:
-    """The checker with the word by which it only tells of itself, if a command does no more."""
+    """A checker and the word by which it only tells of itself; empty if the command does more."""
     asked = ""
     for words in commands:
-        if base_name(words[0]) in _ASIDE:
+        if base_name(words[0]) in _BESIDE_CHECKERS:
             continue
         name, rest = _behind_launcher(words)
         own = (*_ASKS, *_ASKS_OF.get(name, ())) if name in CHECKED_FILES or name in _ASKS_OF else ()
         word = next((word for word in rest if word in own), "")
-        if not word and name == "ruff" and rest[:1] and rest[0] not in _WORDS["ruff"]:
+        if not word and name == "ruff" and rest[:1] and rest[0] not in _SUBCOMMANDS["ruff"]:
             word = rest[0]
         if not word:
             return ""
@@ -344,8 +346,8 @@ def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         return name, rest
     if name not in CHECKED_FILES:
         return "", ()
-    if name in _WORDS:
-        return (name, rest[1:]) if rest[:1] and rest[0] in _WORDS[name] else ("", ())
+    if name in _SUBCOMMANDS:
+        return (name, rest[1:]) if rest[:1] and rest[0] in _SUBCOMMANDS[name] else ("", ())
     return name, rest
 
 

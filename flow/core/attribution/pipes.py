@@ -31,13 +31,15 @@ class PipePart(NamedTuple):
 
 
 MATCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
+_NO_PATTERN = re.compile(r"-\w*[vLcf]|--(?:invert|count|files-without|file=)")
+"""Options with which a matcher looks for absence, counts, or reads its patterns from a file."""
 _DIFFERS = frozenset(("diff", "colordiff", "cmp", "sdiff"))
 """Programs that print if they fail, and nothing if they do not (diffutils, POSIX)."""
 _ENDLESS = frozenset(("yes",))
 _SOURCES = frozenset(("/dev/urandom", "/dev/random", "/dev/zero"))
 _TAKES_SOME = frozenset(("head",))
 """Readers that end before their writers do."""
-_KNOWN = EXAMINERS | {
+_THIRD_PARTY = EXAMINERS | {
     "curl", "wget", "docker", "docker-compose", "podman", "kubectl", "helm", "terraform", "make",
     "gmake", "cmake", "ninja", "npm", "pnpm", "yarn", "pip", "pip3", "ssh", "openssl", "ffmpeg",
     "nginx", "apachectl", "httpd", "psql", "mysql", "redis-cli", "systemctl", "gcc", "g++", "clang",
@@ -80,7 +82,7 @@ def cannot_pass(pipe: Sequence[PipePart]) -> str:
             f"shows as a failure; write: {rest.rstrip()} < <({first.text})"
         )
     pattern = _pattern(reader)
-    if pattern is None or not _is_to_fail(name, first, words, pattern):
+    if pattern is None or not _looks_for_failure(name, first, words, pattern):
         return ""
     why = f"it passes only where `{first.text}` ends with 0, which pipefail asks for"
     if runner_of(words):
@@ -90,7 +92,9 @@ def cannot_pass(pipe: Sequence[PipePart]) -> str:
     return f"{why}; where that is to fail, write: {{ {merged}; test $? -ne 0; }} {after}"
 
 
-def _is_to_fail(name: str, first: PipePart, words: tuple[str | None, ...], pattern: str) -> bool:
+def _looks_for_failure(
+    name: str, first: PipePart, words: tuple[str | None, ...], pattern: str
+) -> bool:
     """Whether the searched text is one that the program prints when it fails."""
     if name in _DIFFERS:
         return True
@@ -99,15 +103,16 @@ def _is_to_fail(name: str, first: PipePart, words: tuple[str | None, ...], patte
     bad = _BAD.search(pattern) is not None
     if runner_of(words) or name in _WRITES_FAULTS:
         return bad
-    return first.merges and (bad or not _of_others(name, words))
+    return first.merges and (bad or not _is_third_party(name, words))
 
 
-def _of_others(name: str, words: tuple[str | None, ...]) -> bool:
+def _is_third_party(name: str, words: tuple[str | None, ...]) -> bool:
+    """Whether it is a known program of others, not the project's own (``cargo run``)."""
     if name in ("cargo", "go"):
         return "run" not in words
     if name == "java":
         return not {"-jar", "-cp", "-classpath"} & {*words}
-    return name in _KNOWN or name.startswith("git-")
+    return name in _THIRD_PARTY or name.startswith("git-")
 
 
 def _pattern(words: tuple[str | None, ...]) -> str | None:
@@ -116,9 +121,7 @@ def _pattern(words: tuple[str | None, ...]) -> str | None:
         return None
     rest = words[1:]
     for word in rest:
-        if word is not None and re.match(
-            r"-\w*[vLcf]|--(?:invert|count|files-without|file=)", word
-        ):
+        if word is not None and _NO_PATTERN.match(word):
             return None
     for place, word in enumerate(rest[:-1]):
         if word in ("-e", "--regexp"):

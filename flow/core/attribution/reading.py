@@ -24,7 +24,7 @@ class CommandReading(NamedTuple):
 
     masked_exit: str = ""
     """Reason that its exit status can show no failure; empty if it can show one."""
-    single: str = ""
+    only_runner: str = ""
     """The runner that it starts and nothing else; empty otherwise."""
     commands: tuple[tuple[str, ...], ...] = ()
     """The words of every program in it, up to the first word that the shell computes."""
@@ -32,17 +32,17 @@ class CommandReading(NamedTuple):
     """Files that may be a report: they end in ``.xml`` or ``.json``, or get a program's output."""
     runners: tuple[str, ...] = ()
     """Runners whose report a pass must show, by the names of their report forms."""
-    certain: tuple[str, ...] = ()
+    certain_runners: tuple[str, ...] = ()
     """Those of the runners that every exit 0 has started, as often as it has."""
-    lists: str = ""
-    """The option with which a runner or checker checks nothing; empty if there is none."""
+    idle_option: str = ""
+    """A runner or checker with the option by which it checks nothing; empty if there is none."""
     second_try: bool = False
     """It starts a runner again after a failure."""
     inverted: bool = False
     """It exits 0 only if its tests fail (``! pytest tests/known_broken``)."""
-    piped: tuple[str, ...] = ()
+    piped_programs: tuple[str, ...] = ()
     """The programs inside pipes."""
-    guarded: str = ""
+    guarded_runner: str = ""
     """A runner that an exit 0 need not have started; empty if there is none."""
     only_checkers: bool = False
     """It starts nothing but linters and type checkers, and the shell computes none of its words."""
@@ -61,21 +61,21 @@ class CommandReading(NamedTuple):
     def from_document(cls, document: Mapping[str, Any]) -> CommandReading:
         """The reading that :meth:`to_document` stored."""
         return cls(
-            str(document["masked_exit"]),
-            str(document["single"]),
-            tuple(tuple(map(str, words)) for words in document["commands"]),
-            tuple(map(str, document["files"])),
-            tuple(map(str, document["runners"])),
-            tuple(map(str, document["certain"])),
-            str(document["lists"]),
-            bool(document["second_try"]),
-            bool(document["inverted"]),
-            tuple(map(str, document["piped"])),
-            str(document["guarded"]),
-            bool(document["only_checkers"]),
-            tuple(map(str, document["unheard"])),
-            tuple(map(str, document["must_fail"])),
-            tuple(tuple(map(str, words)) for words in document["first_only"]),
+            masked_exit=str(document["masked_exit"]),
+            only_runner=str(document["only_runner"]),
+            commands=tuple(tuple(map(str, words)) for words in document["commands"]),
+            files=tuple(map(str, document["files"])),
+            runners=tuple(map(str, document["runners"])),
+            certain_runners=tuple(map(str, document["certain_runners"])),
+            idle_option=str(document["idle_option"]),
+            second_try=bool(document["second_try"]),
+            inverted=bool(document["inverted"]),
+            piped_programs=tuple(map(str, document["piped_programs"])),
+            guarded_runner=str(document["guarded_runner"]),
+            only_checkers=bool(document["only_checkers"]),
+            unheard=tuple(map(str, document["unheard"])),
+            must_fail=tuple(map(str, document["must_fail"])),
+            first_only=tuple(tuple(map(str, words)) for words in document["first_only"]),
         )
 
 

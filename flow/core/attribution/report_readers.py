@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import re
 
-from flow.core.attribution.languages import blocks, ctest, number_of, one_line, tap
 from flow.core.attribution.reading import Summary
+from flow.core.attribution.report_forms import ctest, multiline, number_of, one_line, tap
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _PYTEST_FAILED = frozenset(("failed", "error", "errors"))
 _PYTEST_RAN = _PYTEST_FAILED | {"passed", "xpassed"}
-_PYTEST_NOT = frozenset(("skipped", "deselected", "xfailed"))
-_PYTEST_MORE = frozenset(("warning", "warnings", "rerun", "reruns"))
+_PYTEST_SKIPPED = frozenset(("skipped", "deselected", "xfailed"))
+_PYTEST_OTHER = frozenset(("warning", "warnings", "rerun", "reruns"))
 _RULE = "-" * 70
 _GO_NOTHING = ("\t[no test files]", "\t\tcoverage: 0.0% of statements")
 
@@ -43,7 +43,7 @@ def _sum_of(counts: Mapping[str, int], names: Collection[str]) -> int:
     return sum(count for name, count in counts.items() if name in names)
 
 
-def _seconds(text: str) -> bool:
+def _is_time(text: str) -> bool:
     """Whether ``text`` is a time as pytest writes it: ``0.12s``, ``75.31s (0:01:15)``."""
     first, _, rest = text.partition(" ")
     whole, point, part = first.removesuffix("s").partition(".")
@@ -62,7 +62,7 @@ def pytest(lines: Sequence[str]) -> Iterator[Summary]:
 _MARKS = frozenset(".,sxXFERpPu")
 
 
-def _of_marks(marks: str) -> Summary:
+def _summary_of_marks(marks: str) -> Summary:
     skipped, expected = marks.count("s"), marks.count("x")
     failed = marks.count("F") + marks.count("E")
     quote = f"{skipped} skipped" + (f", {expected} xfailed" if expected else "")
@@ -84,7 +84,7 @@ def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
         count, _, total = share.partition("/")
         if share == "100%" or (count.strip() == total and number_of(total) is not None):
             if all(_is_share(done, len(marks), text) for done, text in shares):
-                yield _of_marks(marks)
+                yield _summary_of_marks(marks)
             marks, shares = "", []
 
 
@@ -99,7 +99,7 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
     """The summaries that end with a time."""
     for line in lines:
         quote, _, time = line.strip("= ").rpartition(" in ")
-        if not quote or not _seconds(time):
+        if not quote or not _is_time(time):
             continue
         if quote.startswith("no tests ") or " collected" in quote:
             yield from _pytest_none(quote)
@@ -107,11 +107,11 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
         counts = _counted_list(quote)
         if counts is None or not (
             counts.keys() & _PYTEST_RAN
-            or counts.keys() <= _PYTEST_NOT | _PYTEST_MORE  # plugins add words of their own
+            or counts.keys() <= _PYTEST_SKIPPED | _PYTEST_OTHER  # plugins add words of their own
         ):
             continue
         ran = _sum_of(counts, _PYTEST_RAN)
-        skipped = _sum_of(counts, _PYTEST_NOT)
+        skipped = _sum_of(counts, _PYTEST_SKIPPED)
         if ran or skipped:
             yield Summary("pytest", ran, skipped, quote, _sum_of(counts, _PYTEST_FAILED))
 
@@ -123,7 +123,7 @@ def pytest_exit(lines: Sequence[str], *, one_report: bool) -> str:
     """The line below a report of pytest by which ``pytest.exit`` ended the run; empty without one.
 
     With ``returncode=0``, the exit status is that of a pass, and the tests that passed before are
-    counted. Of ``one_report``, the lines above it may be those of a test.
+    counted. With ``one_report`` only the last report is pytest's own: a test may print others.
     """
     ended = ""
     reported = False
@@ -155,7 +155,7 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
             continue
         count = number_of(words[1])
         ruled = lines[index - 1] == _RULE if index else not any(lines[3:])
-        if count is None or not ruled or not _seconds(words[4]):
+        if count is None or not ruled or not _is_time(words[4]):
             continue
         end = next((text for text in lines[index + 1 : index + 3] if text), "")
         if not end.startswith(("OK", "FAILED", "NO TESTS RAN")):
@@ -334,7 +334,7 @@ def go_json(lines: Sequence[str]) -> Iterator[Summary]:
 
 
 READERS: tuple[Callable[[Sequence[str]], Iterator[Summary]], ...] = (
-    pytest, unittest, jest, vitest, mocha, cargo, go, go_json, one_line, blocks, ctest,
+    pytest, unittest, jest, vitest, mocha, cargo, go, go_json, one_line, multiline, ctest,
     tap,
 )  # fmt: skip
 

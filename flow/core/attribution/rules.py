@@ -1,8 +1,8 @@
 """A project's own rules for runners that Flow does not know: ``.flow/runners.yaml``.
 
-The file comes with the checkout, so a rule can do one thing only: turn a pass into inconclusive. So
-trust (SPEC 7) does not cover it: nothing in it runs, sends or opens anything, and a hostile rule
-can only hold a goal back, with its name in the reason. A pattern is literal text with ``*`` for any
+The file comes with the checkout, so a rule can only turn a pass into inconclusive. Trust (SPEC 7)
+does not cover it: nothing in it runs, sends or opens anything, and a hostile rule can only hold a
+goal back, with its name in the reason. A pattern is literal text with ``*`` for any
 characters: no regular expression from a checkout is run (HAZARD D52).
 """
 
@@ -15,9 +15,11 @@ from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-FILE = RULE_FILE
+    AddFault = Callable[..., None]
+    """Called with message, key, remedy and, where it is shown, the value."""
+
 MOST_RULES = 50
 MOST_PATTERNS = 20
 LONGEST = 200
@@ -90,7 +92,7 @@ def read_rules(document: Any) -> tuple[tuple[Rule, ...], list[Fault]]:
     faults: list[Fault] = []
 
     def fault(message: str, key: str, remedy: str, value: Any = None) -> None:
-        faults.append(in_file(FILE, key, value).fault(message, remedy))
+        faults.append(in_file(RULE_FILE, key, value).fault(message, remedy))
 
     runners = items_of(object_of(document).get("runners"))
     if not runners or set(document) != {"runners"}:
@@ -112,7 +114,8 @@ def read_rules(document: Any) -> tuple[tuple[Rule, ...], list[Fault]]:
     return tuple(rules), faults
 
 
-def _read_rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
+def _read_rule(entry: Mapping[str, Any], key: str, fault: AddFault) -> Rule:
+    """One rule; each of its faults is added by ``fault``."""
     name = entry.get("name")
     if not _is_text(name) or len(str(name)) > 60:
         fault(
@@ -127,8 +130,8 @@ def _read_rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
     rule = Rule(
         str(name),
         tuple(_command_words(text) for text in command if text.split()),
-        _patterns(entry, "nothing_ran", key, fault),
-        _patterns(entry, "tests_ran", key, fault),
+        _read_patterns(entry, "nothing_ran", key, fault),
+        _read_patterns(entry, "tests_ran", key, fault),
         _read_paths(entry, key, fault),
     )
     if not rule.nothing_ran and not rule.report:
@@ -142,7 +145,7 @@ def _command_words(text: str) -> tuple[str, ...]:
     return (base_name(first), *rest)
 
 
-def _read_texts(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
+def _read_texts(entry: Mapping[str, Any], name: str, key: str, fault: AddFault) -> tuple[str, ...]:
     value = entry.get(name, [])
     if not isinstance(value, list) or len(value) > MOST_PATTERNS:
         fault(f"not a list of at most {MOST_PATTERNS} texts", f"{key}.{name}", "write a list")
@@ -157,7 +160,9 @@ def _read_texts(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tu
     return tuple(texts)
 
 
-def _patterns(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
+def _read_patterns(
+    entry: Mapping[str, Any], name: str, key: str, fault: AddFault
+) -> tuple[str, ...]:
     patterns = _read_texts(entry, name, key, fault)
     for text in patterns:
         if text.count("*") > MOST_STARS or not text.replace("*", "").strip():
@@ -166,7 +171,7 @@ def _patterns(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tupl
     return tuple(text.strip() for text in patterns)
 
 
-def _read_paths(entry: Mapping[str, Any], key: str, fault: Any) -> tuple[str, ...]:
+def _read_paths(entry: Mapping[str, Any], key: str, fault: AddFault) -> tuple[str, ...]:
     paths = _read_texts(entry, "report", key, fault)
     for text in paths:
         if text.startswith("/") or ".." in text.split("/") or "*" in text:

@@ -26,7 +26,7 @@ _GIT = {"diff": ("--exit-code", "--quiet"), "status": ("--porcelain", "-s", "--s
 _LEFT_OUT = "-- . ':!.flow' ':!.decisions'"
 
 
-def takes_all_in(words: Sequence[str]) -> str:
+def whole_tree_remedy(words: Sequence[str]) -> str:
     """A way to leave Flow's own files out of a check of the whole tree; empty if it is none."""
     name, rest = base_name(words[0]), words[1:]
     if name in ("npx", "pnpm", "yarn", "bunx") and rest:
@@ -34,7 +34,7 @@ def takes_all_in(words: Sequence[str]) -> str:
         name = base_name(behind[0]) if behind else name
         rest = rest[rest.index(behind[0]) + 1 :] if behind else rest
     if name == "git":
-        return _of_git(rest)
+        return _git_remedy(rest)
     asks, place = _FORMATTERS.get(name, ((), ""))
     if not place or (asks and not any(word in asks for word in rest)):
         return ""
@@ -43,8 +43,8 @@ def takes_all_in(words: Sequence[str]) -> str:
     return f"leave .flow and .decisions out of it ({place})" if everything else ""
 
 
-def _of_git(rest: Sequence[str]) -> str:
-    """As :func:`takes_all_in`, for ``git diff --exit-code`` and ``git status --porcelain``."""
+def _git_remedy(rest: Sequence[str]) -> str:
+    """As :func:`whole_tree_remedy`, for ``git diff --exit-code`` and ``git status --porcelain``."""
     command = next((word for word in rest if word in _GIT), "")
     given = rest[rest.index(command) + 1 :] if command else ()
     options = [word for word in given if word.partition("=")[0] in _GIT[command]] if command else []

@@ -173,7 +173,7 @@ def test_its_report_is_asked_for_in_every_spelling(form: str, text: str) -> None
 @pytest.mark.parametrize("text", NAMED)
 def test_a_runner_that_is_only_named_is_no_runner(text: str) -> None:
     reading = read_command(text, parse_shell)
-    assert (reading.masked_exit, reading.runners, reading.guarded) == ("", (), "")
+    assert (reading.masked_exit, reading.runners, reading.guarded_runner) == ("", (), "")
 
 
 PASSED = ["2 examples, 0 failures", "", "  2 passing (1ms)", "2 tests, 2 passed, 0 failed"]
@@ -188,7 +188,7 @@ def test_a_runner_that_is_told_to_run_no_test_is_vacuous(text: str) -> None:
 
 
 def test_other_options_are_no_alarm() -> None:
-    assert [text for text in RUN_TESTS if read_command(text, parse_shell).lists != ""] == []
+    assert [text for text in RUN_TESTS if read_command(text, parse_shell).idle_option != ""] == []
 
 
 def test_a_runner_that_only_repeats_what_failed_before_is_masked() -> None:

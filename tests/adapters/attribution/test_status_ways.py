@@ -41,7 +41,7 @@ def test_a_status_that_reaches_the_end_raises_no_alarm() -> None:
 @pytest.mark.parametrize("line", NOT_RUN)
 def test_a_runner_that_may_not_start_has_to_show_its_report(line: str) -> None:
     reading = read_command(text_of(line), parse_shell)
-    assert (reading.runners, reading.certain) == (("pytest",), ())
+    assert (reading.runners, reading.certain_runners) == (("pytest",), ())
 
 
 def test_the_lists_are_long_and_without_doubles() -> None:
@@ -60,7 +60,7 @@ def test_many_variables_before_a_runner_are_no_alarm() -> None:
 
 def test_what_stands_behind_many_others_is_followed_like_the_first() -> None:
     runners, others = (" && ".join(f"{name}{i}" for i in range(30)) for name in ("pytest t", "./t"))
-    assert read_command(runners, parse_shell).certain == ("pytest",) * 30
+    assert read_command(runners, parse_shell).certain_runners == ("pytest",) * 30
     assert masked_exit(f"{runners} && {{ pytest t; ls; }}")
     assert masked_exit(f"{others}; grep -q a x; ls")
     assert read_command(f"{others} && ! rg a src", parse_shell).must_fail == ("rg",)

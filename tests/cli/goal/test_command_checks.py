@@ -14,7 +14,7 @@ from flow.adapters.attribution.command_checks import pipes_of
 from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
-from flow.core.attribution.whole_tree import takes_all_in
+from flow.core.attribution.whole_tree import whole_tree_remedy
 from tests.adapters.attribution.masking_commands import HONEST
 from tests.core.attribution.honest_runs import HONEST_RUNS
 from tests.support import run_helper
@@ -161,7 +161,7 @@ def test_a_pipe_that_cannot_pass_is_said_with_the_form_that_works(work: GitRepo)
         assert ended(work, command) != 0
         assert ended(work, form) == 0, form
         reading = read_command(form, parse_shell)
-        assert (reading.masked_exit, reading.guarded) == ("", "")
+        assert (reading.masked_exit, reading.guarded_runner) == ("", "")
         assert not any(map(cannot_pass, pipes_of(form)))
     # the form is no way to pass where the program does not fail, or says something else
     work.write("src/prog", "#!/bin/sh\necho no such word\n")
@@ -236,7 +236,9 @@ def test_nothing_is_said_of_what_may_pass() -> None:
 
 def test_no_honest_command_is_guarded() -> None:
     readings = {text: read_command(text, parse_shell) for text in HONEST_TEXTS}
-    assert [text for text, reading in readings.items() if reading.guarded or reading.lists] == []
+    assert [
+        text for text, reading in readings.items() if reading.guarded_runner or reading.idle_option
+    ] == []
 
 
 NO_TEST = [
@@ -298,7 +300,7 @@ def test_a_check_that_takes_flows_own_files_in_is_said(work: GitRepo) -> None:
 
 def test_a_check_of_a_part_is_not() -> None:
     readings = {command: read_command(command, parse_shell).commands for command in PART}
-    assert [text for text, found in readings.items() if any(map(takes_all_in, found))] == []
+    assert [text for text, found in readings.items() if any(map(whole_tree_remedy, found))] == []
 
 
 def test_the_form_that_is_offered_passes_after_an_evaluation(work: GitRepo) -> None:

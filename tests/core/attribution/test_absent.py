@@ -8,7 +8,7 @@ import re
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse_shell
-from flow.core.attribution.absent import _LOUD, ABSENCES, shows_nothing
+from flow.core.attribution.absent import _ALWAYS_REPORT, ABSENCES, shows_nothing
 from flow.core.attribution.attribute import read_command
 from flow.core.masked_exit import runner_tables
 
@@ -160,13 +160,13 @@ def test_every_runner_has_a_form_or_always_reports() -> None:
     """Of what starts a runner of its own (make, npm) the runner's words count."""
     tables = (*runner_tables.WITH.values(), runner_tables.ALONE, runner_tables.MODULES)
     kinds = {kind for table in tables for kind in table.values()} | {"node --test"}
-    told = _LOUD | {row.program for row in ABSENCES}
+    told = _ALWAYS_REPORT | {row.program for row in ABSENCES}
     assert kinds - told == {"", "gotestsum"}  # which prints go's
 
 
 def test_the_programs_of_pipes() -> None:
     def piped(text: str) -> tuple[str, ...]:
-        return read_command(text, parse_shell).piped
+        return read_command(text, parse_shell).piped_programs
 
     assert piped("timeout 5 a x | b && c; (d | tee log)") == ("a", "b", "d", "tee")
     assert piped("f() { x | y; }; f | z") == ()

@@ -78,7 +78,7 @@ def read(runner: str, state: str) -> tuple[int, bytes]:
 def test_a_captured_run_is_read_as_what_it_was(runner: str, state: str) -> None:
     status, output = read(runner, state)
     two = state.startswith("two-runs")
-    reading = CommandReading(single="" if two else SINGLE.get(runner, ""))
+    reading = CommandReading(only_runner="" if two else SINGLE.get(runner, ""))
     found = vacuous(reading, lines_of(output), whole=True)
     if status:
         return  # a run that failed is never asked about
@@ -115,9 +115,9 @@ def test_a_progress_without_a_summary_counts_where_none_of_it_is_missing(
     output: str, expected: bool | None
 ) -> None:
     """``expected`` None: nothing is known, which is no pass where pytest is in the command."""
-    found = vacuous(CommandReading(single="pytest"), lines_of(output.encode()), whole=True)
+    found = vacuous(CommandReading(only_runner="pytest"), lines_of(output.encode()), whole=True)
     assert (found is not None) is bool(expected)
-    asked = CommandReading(single="pytest", runners=("pytest",))
+    asked = CommandReading(only_runner="pytest", runners=("pytest",))
     found = vacuous(asked, lines_of(output.encode()), whole=True)
     assert (found is not None) is (expected is not False)
 
@@ -133,7 +133,7 @@ FAILURES = {
 def test_a_failure_that_a_runner_reports_is_told_although_the_exit_is_0(runner: str) -> None:
     for state, kind in FAILURES[runner].items():
         output = read(runner, state)[1]
-        for reading in (CommandReading(), CommandReading(single=SINGLE.get(runner, ""))):
+        for reading in (CommandReading(), CommandReading(only_runner=SINGLE.get(runner, ""))):
             found = reported_failure(reading, all_reports(reading, lines_of(output), []))
             assert found is not None
             assert (found.kind, found.runner) == ("masked", kind)
@@ -149,13 +149,15 @@ PASSED = ("cargo", "go", "pytest")
 @pytest.mark.parametrize(("runner", "state"), captured())
 def test_a_run_that_passed_reports_no_failure(runner: str, state: str) -> None:
     status, output = read(runner, state)
-    reading = CommandReading(single="" if state.startswith("two-runs") else SINGLE.get(runner, ""))
+    reading = CommandReading(
+        only_runner="" if state.startswith("two-runs") else SINGLE.get(runner, "")
+    )
     found = reported_failure(reading, all_reports(reading, lines_of(output), []))
     assert (found is None) or status != 0 or "liar" in state
 
 
 LANGUAGES = [
-    # (what the runner prints, ran, skipped, failed); from the sources in attribution_languages
+    # (what the runner prints, ran, skipped, failed); from the sources in report_forms
     ("3 examples, 1 failure, 1 pending", 2, 1, 1),
     ("0 examples, 0 failures", 0, 0, 0),
     ("0 examples, 0 failures, 1 error occurred outside of examples", 1, 0, 1),
@@ -326,7 +328,7 @@ def test_a_runner_that_reports_once_is_believed_from_its_end_alone(runner: str) 
     noise = b"x" * 200 + b"\n"
     output = noise * 4000 + read(runner, state)[1]
     assert len(output) > attribute.WINDOW
-    assert vacuous(CommandReading(single=runner), lines_of(output), whole=False) is not None
+    assert vacuous(CommandReading(only_runner=runner), lines_of(output), whole=False) is not None
     assert vacuous(CommandReading(), lines_of(output), whole=False) is None
 
 
@@ -398,7 +400,7 @@ def test_a_forged_report_before_the_runners_own_is_passed_over(runner: str) -> N
     skip = {"pytest": "skipped", "jest": "skip", "vitest": "skip", "mocha": "skip"}[runner]
     ran = {"pytest": "passed"}.get(runner, "pass")
     skipped, passed = read(runner, skip)[1] + b"\n", read(runner, ran)[1] + b"\n"
-    single = CommandReading(single=runner)
+    single = CommandReading(only_runner=runner)
     assert vacuous(single, lines_of(passed + skipped), whole=True) is not None
     assert vacuous(single, lines_of(skipped + passed), whole=True) is None
     assert vacuous(CommandReading(), lines_of(passed + skipped), whole=True) is None
@@ -407,7 +409,7 @@ def test_a_forged_report_before_the_runners_own_is_passed_over(runner: str) -> N
 def test_an_early_end_of_pytest_counts_below_its_own_report_only() -> None:
     """A test of pytest itself prints the same line before the report of its runner."""
     passed, ended = "1 passed in 0.01s", "!!!! _pytest.outcomes.Exit: done !!!!"
-    single, several = CommandReading(single="pytest"), CommandReading()
+    single, several = CommandReading(only_runner="pytest"), CommandReading()
     for whole in (True, False):
         assert vacuous(single, [passed, "", ended], whole=whole) is not None
         assert vacuous(several, [passed, ended, passed], whole=whole) is not None

@@ -142,7 +142,7 @@ SEARCHED = (
 )
 def test_a_checker_that_only_tells_of_itself(command: str, asked: str) -> None:
     reading = read_command(command, parse_shell)
-    assert reading.lists == asked
+    assert reading.idle_option == asked
     if asked:
         found = vacuous(reading, ["1.2.3"], whole=True)
         assert found is not None

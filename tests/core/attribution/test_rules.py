@@ -121,5 +121,5 @@ def test_a_rule_says_nothing_of_other_commands_or_where_tests_ran() -> None:
 def test_a_rule_cannot_undo_what_flow_itself_finds() -> None:
     """``tests_ran`` speaks for its own rule only."""
     rule = Rule("p", (("pytest",),), ("never",), ("*2 skipped*",))
-    reading = CommandReading(single="pytest", commands=(("pytest",),))
+    reading = CommandReading(only_runner="pytest", commands=(("pytest",),))
     assert vacuous(reading, ["=== 2 skipped in 0.01s ==="], whole=True, rules=(rule,)) is not None

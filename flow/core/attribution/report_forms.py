@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 
-class Form(NamedTuple):
-    """One form of a report's line."""
+class LineReport(NamedTuple):
+    """A report on one line."""
 
     runner: str
     literal: str
@@ -29,8 +29,8 @@ class Form(NamedTuple):
     source: str
 
 
-FORMS = tuple(
-    Form(runner, literal, re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d{1,9})", pattern), source)
+LINE_REPORTS = tuple(
+    LineReport(runner, literal, re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d{1,9})", pattern), source)
     for runner, literal, pattern, source in (
         ("crystal spec", " pending", r"<all> examples, <failed> failures, <errors> errors, <skipped> pending", "crystal: Spec::CLI"),
         ("rspec", " example", r"<all> examples?, <failed> failures?(?:, <skipped> pending)?(?:, <errors> errors? occurred outside of examples)?(?:, \d+ .*)?", "rspec-core: SummaryNotification#totals_line"),
@@ -139,7 +139,7 @@ class MultilineReport(NamedTuple):
     """Words that every report has; without them the lines are another program's."""
 
 
-BLOCKS = (
+MULTILINE_REPORTS = (
     MultilineReport("node --test", r"(?:ℹ|#) (?P<word>tests|pass|fail|cancelled|skipped|todo) (?P<n>\d{1,9})", {"pass": "passed", "fail": "failed", "cancelled": "errors", "skipped": "skipped", "todo": "skipped"}, "recorded, node 20"),
     MultilineReport("dotnet test", r" {2}(?P<word>total|failed|succeeded|skipped): (?P<n>\d{1,9})", {"failed": "failed", "succeeded": "passed", "skipped": "skipped"}, "Microsoft.Testing.Platform: terminal output"),
     MultilineReport("bun test", r" (?P<n>\d{1,9}) (?P<word>pass|fail|skip|todo)", {"pass": "passed", "fail": "failed", "skip": "skipped", "todo": "skipped"}, "bun: test_command"),
@@ -164,15 +164,15 @@ def _pattern(text: str) -> re.Pattern[str]:
 def one_line(lines: Sequence[str]) -> Iterator[Summary]:
     """The reports that fit on one line each."""
     for line in lines:
-        for form in FORMS:
+        for form in LINE_REPORTS:
             if form.literal in line:
                 match = _pattern(form.pattern).fullmatch(line)
                 if match is not None:
-                    yield _summary(form.runner, match.groupdict(), line.strip())
+                    yield _line_summary(form.runner, match.groupdict(), line.strip())
                     break
 
 
-def _summary(runner: str, groups: Mapping[str, str | None], quote: str) -> Summary:
+def _line_summary(runner: str, groups: Mapping[str, str | None], quote: str) -> Summary:
     counts = {"all": 0, "passed": 0, "failed": 0, "errors": 0, "skipped": 0}
     for name, value in groups.items():
         if name == "failing":
@@ -185,20 +185,20 @@ def _summary(runner: str, groups: Mapping[str, str | None], quote: str) -> Summa
     return Summary(runner, max(ran, failed), counts["skipped"], quote[:120], failed)
 
 
-def blocks(lines: Sequence[str]) -> Iterator[Summary]:
+def multiline(lines: Sequence[str]) -> Iterator[Summary]:
     """The reports of several lines; a repeated count begins the next report."""
     short = [line for line in lines if len(line) < 60]
-    for form in BLOCKS:
+    for form in MULTILINE_REPORTS:
         counts: dict[str, int] = {}
         for match in filter(None, map(_pattern(form.pattern).fullmatch, short)):
             if match["word"] in counts:
-                yield from _counted(form, counts)
+                yield from _multiline_summary(form, counts)
                 counts = {}
             counts[match["word"]] = int(match["n"])
-        yield from _counted(form, counts)
+        yield from _multiline_summary(form, counts)
 
 
-def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Iterator[Summary]:
+def _multiline_summary(form: MultilineReport, counts: Mapping[str, int]) -> Iterator[Summary]:
     if not counts or not form.always <= counts.keys():
         return
     sums = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0}
