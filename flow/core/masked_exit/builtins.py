@@ -44,7 +44,7 @@ class Builtins:
         self.loops: list[tuple[set[State], set[State]]] = []  # left by break, and by continue
         self.retry = False
         self.aside = False
-        """Whether a state is followed in which a runner failed, without one in which it passed."""
+        """Whether the runner failed in the state that is followed, and passed in one beside it."""
         self.turning = 0
         """Conditions of ``while`` and ``until``, and ``!``, around this place."""
         self.before: int | None = None
@@ -213,4 +213,5 @@ def _assigned(node: ShellNode) -> set[str]:
 
 
 def _exits(node: ShellNode) -> bool:
+    """Whether a trap's body may end the shell."""
     return any(part.words[:1] == ("exit",) for part in constructs(node))

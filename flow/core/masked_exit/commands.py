@@ -87,8 +87,8 @@ class Commands(Builtins):
     def one_by_one(self, states: States) -> Iterable[State]:
         """Each of the states, while it is followed without the others.
 
-        Where the runner passed in another one, what comes next is no second try: it runs there,
-        too.
+        After a failure, what comes next is no second try if the runner passed in another of them:
+        it runs there, too.
         """
         before, mixed = self.aside, any(state.runner_end == PASSED for state in states)
         for state in states:
@@ -115,6 +115,7 @@ class Commands(Builtins):
         }
 
     def _with_files(self, state: State, node: ShellNode) -> State:
+        """The state with the node's output files, which have what the ended runner printed."""
         if not node.writes or state.runner_end not in (FAILED, PASSED):
             return state
         return state._replace(written=state.written | set(node.writes))

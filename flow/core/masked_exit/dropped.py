@@ -98,6 +98,7 @@ def _read_on(pipe: ShellNode) -> Iterator[ShellNode]:
 
 
 def _may_decide(part: ShellNode) -> bool:
+    """Whether it is a command that may fail for what it reads."""
     name = base_name((*plain_words(part.words), "")[0] or "")
     return part.kind == "command" and name not in CANNOT_FAIL | FILTERS | LOOKS
 
@@ -123,6 +124,7 @@ def _decides(place: ShellNode) -> bool:
 
 
 def _is_followed(place: ShellNode) -> bool:
+    """Whether it is a check: a command, also behind ``!``, whose failure may matter."""
     if place.kind not in ("command", "not"):
         return False
     words = plain_words((place.parts[0] if place.kind == "not" else place).words)

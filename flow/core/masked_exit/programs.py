@@ -27,7 +27,6 @@ Statuses = frozenset[int]
 ZERO: Statuses = frozenset((0,))
 OTHER: Statuses = frozenset((1,))
 EITHER: Statuses = frozenset((0, 1))
-NONE: Statuses = frozenset()
 
 CANNOT_FAIL = frozenset(
     (
@@ -109,6 +108,7 @@ _MAKE_LONG = (
 (recorded, GNU make 4.3). Make accepts any beginning of an option.
 """
 _MAKE_SHORT = frozenset("intqvhoE")
+"""The short options of that kind; those of ``_MAKE_VALUES`` take the rest of their word."""
 _MAKE_VALUES = "CIOWfjl"
 _MAKE_SETS = re.compile(r"([.\w]+)\s*[+?!:]*=(.*)", re.DOTALL)
 FORCES_PASS = ("INSTA_FORCE_PASS",)

@@ -142,7 +142,12 @@ def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...
         elif report_of(words):
             guarded = guarded or name.strip("`")
     certain = list(filter(None, certain))
-    return Exits("", tuple(certain), second_try, guarded if len(runners) == 1 else "", inverted)
+    return Exits(
+        certain=tuple(certain),
+        second_try=second_try,
+        guarded=guarded if len(runners) == 1 else "",
+        inverted=inverted,
+    )
 
 
 def _each(

@@ -310,6 +310,7 @@ class Shell(Commands):
         return {state._replace(status=0) for state in self._uncounted(node.parts, states)}
 
     def _uncounted(self, parts: Iterable[ShellNode], states: States) -> States:
+        """The states after substitutions whose statuses are lost."""
         self.tested += 1
         for part in parts:
             before = {state.status for state in states}

@@ -119,9 +119,9 @@ def as_examined(state: State) -> State:
 class ShellRun:
     """Data shared by all shells of a command; ``followed`` is the runner whose end is recorded.
 
-    With ``place`` the ends of the command at this place are recorded instead, and all else
-    succeeds where it can; without ``asked``, not where it is a condition; ``turned``: 0 is its
-    failure (``if [ ! -f x ]``). ``steps`` were taken before, and count against the limit.
+    With ``place`` it is the command at this place in the text instead, while all else succeeds
+    where it can. Without ``asked`` its ends as a condition are not recorded; with ``turned`` a 0 is
+    its failure (``if [ ! -f x ]``). ``steps`` were taken before, and count against the limit.
     """
 
     def __init__(

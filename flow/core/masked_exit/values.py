@@ -17,6 +17,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    Lookup = Mapping[str, str]
 
 ANY, UNKNOWN, TOLD = "\0any", "\0unknown", "\0told"
 JOB = "\0job "
@@ -33,9 +34,7 @@ _ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
 _DEFAULT = re.compile(r"\$\{(\w+):-([\w.]*)\}")
 _SHOWN = re.compile(r"\$\((?:cat\s+|<\s*)([\w./-]+)\)|`cat\s+([\w./-]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-
-if TYPE_CHECKING:
-    Lookup = Mapping[str, str]
+_VAGUE = (UNKNOWN, TOLD)
 
 
 def word_values(word: str | None, source: str, known: Lookup) -> list[str]:
@@ -54,6 +53,7 @@ def all_statuses(text: str, known: Lookup) -> list[str]:
 
 
 def _texts(text: str, known: Lookup) -> list[str]:
+    """The possible values of a text that the shell expands."""
     if _STATUSES.search(text):
         statuses = [f"${{{name}}}" for name in known if name.startswith("PIPESTATUS[")]
         text = _STATUSES.sub(" ".join(statuses), text)
@@ -80,9 +80,6 @@ def _texts(text: str, known: Lookup) -> list[str]:
     return expanded
 
 
-_VAGUE = (UNKNOWN, TOLD)
-
-
 def _known(name: str, known: Lookup) -> str:
     """The value of a variable; that of an array's member as far as the array's shows it."""
     array = known.get(name.partition("[")[0], UNKNOWN)
@@ -90,6 +87,7 @@ def _known(name: str, known: Lookup) -> str:
 
 
 def _vague(text: str, known: Lookup) -> str:
+    """The value of a text that is not known: :data:`TOLD` where one of its variables is."""
     told = any(known.get(name) == TOLD for name in _NAME.findall(text))
     return TOLD if told else UNKNOWN
 
