@@ -275,12 +275,12 @@ def package_scripts(top: str, folder: str) -> Mapping[str, object]:
 
 def _is_up_to_date(path: str, folder: str, goal: str, makefile: str) -> bool:
     """Whether make surely runs nothing for a file that is there."""
-    before = prerequisites(goal, makefile)
-    if before is None:
+    needed = prerequisites(goal, makefile)
+    if needed is None:
         return False
     try:
-        moment = os.stat(path).st_mtime_ns
-        return all(os.stat(os.path.join(folder, n)).st_mtime_ns <= moment for n in before)
+        made_at = os.stat(path).st_mtime_ns
+        return all(os.stat(os.path.join(folder, n)).st_mtime_ns <= made_at for n in needed)
     except (OSError, ValueError):
         return False
 
@@ -293,13 +293,13 @@ def _empty_node_files(top: str, check: Check, lines: Sequence[str]) -> Attributi
     """
     names, alone = files_as_tests(lines)
     sources = {name: _source(top, check.cwd, name, unread="?") for name in names}
-    told = [name for name in names if registers_tests(sources[name])]
+    untold = [name for name in names if registers_tests(sources[name])]
     if alone and all(map(holds_no_test, sources.values())):
-        told = list(names)
-    if not told:
+        untold = list(names)
+    if not untold:
         return None
-    first = visible(os.path.relpath(os.path.join(top, check.cwd, told[0]), top))
-    shown = joined([first], len(told))
+    first = visible(os.path.relpath(os.path.join(top, check.cwd, untold[0]), top))
+    shown = joined([first], len(untold))
     why = f"node counted a file as a test that tells of none: {shown}"
     return Attribution("vacuous", why, "node --test", 0, None, "output")
 

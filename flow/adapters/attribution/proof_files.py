@@ -166,7 +166,7 @@ class _Checkout:
         self._scripts: dict[str, Mapping[str, object]] = {}
 
     def kind(self, path: str) -> Literal["file", "folder", ""]:
-        """Kind of a path, empty for others; a symlink to a file is a file."""
+        """The kind of thing at a path, empty for any other; a symlink to a file is a file."""
         try:
             full = os.path.join(self._top, path)
             mode = os.lstat(full).st_mode
@@ -182,7 +182,7 @@ class _Checkout:
         return self._below(os.path.abspath(path)) if path is not None else None
 
     def script(self, folder: str, name: str) -> str | None:
-        """A script of ``package.json``."""
+        """The text of a script of the ``package.json`` in ``folder``; None without one."""
         if folder not in self._scripts:
             self._scripts[folder] = package_scripts(self._top, folder)
         text = self._scripts[folder].get(name)
@@ -271,10 +271,10 @@ def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
             continue
         else:
             names = sorted(_expanded(top, pattern))[:MOST_FILES]
-        for one in names:
-            if one not in seen and cache_root(one) is None:
-                seen.add(one)
-                yield one
+        for path in names:
+            if path not in seen and cache_root(path) is None:
+                seen.add(path)
+                yield path
 
 
 class _FolderAbove(NamedTuple):
@@ -371,12 +371,11 @@ def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
 
 def _differing(name: str, old: bytes, new: bytes) -> set[str] | None:
     """The keys of a settings file that differ, two levels deep; None if it cannot be read."""
-    documents = [_read_document(name, data) for data in (old, new)]
-    before, after = documents
+    before, after = (_read_document(name, data) for data in (old, new))
     if before is None or after is None:
         return None
-    flat = [_flattened(before), _flattened(after)]
-    return {key for key in {*flat[0], *flat[1]} if flat[0].get(key) != flat[1].get(key)}
+    was, now = _flattened(before), _flattened(after)
+    return {key for key in {*was, *now} if was.get(key) != now.get(key)}
 
 
 def _read_document(name: str, data: bytes) -> dict[str, Any] | None:

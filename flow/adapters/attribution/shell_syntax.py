@@ -164,6 +164,7 @@ def _compound(node: Any, depth: int) -> ShellNode:
 
 
 _DECIDED = ("=", "==", "!=", "-n", "-z", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "!")
+"""The signs of a test that its words alone decide; the others look at files."""
 
 
 def _test_node(node: Any, depth: int) -> ShellNode:
@@ -185,26 +186,19 @@ def _operand_node(node: Any, kind: str, inner: list[Any], depth: int) -> ShellNo
         raise _NotUnderstood
     leaves = list(_test_words(inner))
     signs: tuple[tuple[str, Any], ...] = (("||", "or"), ("&&", "and"), ("-o", "or"), ("-a", "and"))
-    for sign, both in signs if "(" not in map(_node_text, leaves) else ():
+    for sign, joined in signs if "(" not in map(_node_text, leaves) else ():
         places = [n for n, leaf in enumerate(leaves) if _node_text(leaf) == sign]
         if places and 0 < places[0] < len(leaves) - 1:
             sides = (leaves[: places[0]], leaves[places[0] + 1 :])
             return ShellNode(
-                both, tuple(_operand_node(node, kind, side, depth + 1) for side in sides)
+                joined, tuple(_operand_node(node, kind, side, depth + 1) for side in sides)
             )
-    parts = tuple(part for leaf in leaves for part in _inner(leaf, depth))
+    parts = tuple(part for leaf in leaves for part in _substitutions(leaf, depth))
     if any(_node_text(leaf) not in _DECIDED for leaf in leaves if _is_sign(leaf)):
         text = "`" + " ".join(map(_node_text, leaves))
         return ShellNode("command", parts, (kind, None), (kind, text))
     words = [_node_text(leaf) if _is_sign(leaf) else _plain_word(leaf) for leaf in leaves]
     return ShellNode("command", parts, (kind, *words), (kind, *map(_node_text, leaves)))
-
-
-class _Only:
-    """A node of one child, so that the child itself is read."""
-
-    def __init__(self, child: Any) -> None:
-        self.children = [child]
 
 
 def _is_sign(leaf: Any) -> bool:
@@ -347,7 +341,7 @@ def _redirected(node: Any, depth: int) -> ShellNode:
             after += child.children
             fed = _heredoc(child)
             for part in child.children:
-                beside += _inner(part, depth) if part.type == "heredoc_body" else ()
+                beside += _substitutions(part, depth) if part.type == "heredoc_body" else ()
         elif child.type != "herestring_redirect" and child.type != "comment":
             statement = _shell_node(child, depth + 1)
     if statement is None:
@@ -456,10 +450,10 @@ def _for_node(node: Any, depth: int) -> ShellNode:
     source = [_node_text(child) for child in named[:-1]]
     body = _statements(node.children[-1].children, depth)
     loop = ShellNode("for", (body,), (source[0], *words), source=tuple(source))
-    return _behind(tuple(part for item in named[:-1] for part in _inner(item, depth)), loop)
+    return _behind(tuple(part for item in named[:-1] for part in _substitutions(item, depth)), loop)
 
 
-def _counting(node: Any, depth: int) -> ShellNode:
+def _c_style_for(node: Any, depth: int) -> ShellNode:
     body = _statements(node.children[-1].children, depth)
     return ShellNode("for", (body,), ("_", None), source=("_", "`"))
 
@@ -480,7 +474,7 @@ def _case_node(node: Any, depth: int) -> ShellNode:
             raise _NotUnderstood
         bodies.append(_statements(item.children[end + 1 :], depth))
     subject = node.children[1]
-    inner = _inner(subject, depth)
+    inner = _substitutions(subject, depth)
     if inner:  # as a variable that is set first: what is asked of it may show a failure
         given = ShellNode("assign", inner, (_SUBJECT, None), source=(_SUBJECT, source[0]))
         cases = ShellNode(
@@ -492,6 +486,7 @@ def _case_node(node: Any, depth: int) -> ShellNode:
 
 
 _SUBJECT = "_flow_case"
+"""The variable that stands for the subject of a ``case`` with commands in it."""
 
 
 def _function(node: Any, depth: int) -> ShellNode:
@@ -518,7 +513,7 @@ _READERS: dict[str, Callable[[Any, int], ShellNode]] = {
     "if_statement": _if_node,
     "while_statement": _while_node,
     "for_statement": _for_node,
-    "c_style_for_statement": _counting,
+    "c_style_for_statement": _c_style_for,
     "case_statement": _case_node,
     "function_definition": _function,
 }
@@ -588,15 +583,12 @@ def _arithmetic_value(parts: list[Any]) -> str | None:
         return text if text == "0" or (text[:1] in "123456789" and text.isdigit()) else None
     if len(parts) == 1 and parts[0].type == "binary_expression":
         left, sign, right = parts[0].children
-        one, other = _arithmetic_value([left]), _arithmetic_value([right])
-        if _node_text(sign) in ("*", "&") and "0" in (one, other):
-            return (
-                "0"
-                if LAST in (_node_text(left), _node_text(right)) or None not in (one, other)
-                else None
-            )
-        if one is not None and other is not None and _node_text(sign) in ("+", "-"):
-            total = int(one) + (int(other) if _node_text(sign) == "+" else -int(other))
+        first, second = _arithmetic_value([left]), _arithmetic_value([right])
+        if _node_text(sign) in ("*", "&") and "0" in (first, second):
+            certain = LAST in (_node_text(left), _node_text(right)) or None not in (first, second)
+            return "0" if certain else None
+        if first is not None and second is not None and _node_text(sign) in ("+", "-"):
+            total = int(first) + (int(second) if _node_text(sign) == "+" else -int(second))
             return str(total) if total >= 0 else None
     return None
 
@@ -615,15 +607,13 @@ def _written_files(redirect: Any) -> Iterator[str]:
             yield word
 
 
-def _inner(word: Any, depth: int) -> tuple[ShellNode, ...]:
-    """The commands inside one word, which may be a substitution itself."""
-    return _substitutions(_Only(word), depth)
-
-
 def _substitutions(node: Any, depth: int) -> tuple[ShellNode, ...]:
-    """The commands inside ``$(...)``, ``<(...)`` and back quotes, in the order of the text."""
+    """The commands inside ``$(...)``, ``<(...)`` and back quotes, in the order of the text.
+
+    ``node`` may be such a substitution itself.
+    """
     substitutions: list[ShellNode] = []
-    waiting = list(reversed(node.children))
+    waiting = [node]
     while waiting:
         child = waiting.pop()
         if child.type in ("command_substitution", "process_substitution"):
