@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 PROMPT = "{prompt}"
 LIMIT = 8 << 20
 """Most bytes of an agent's output; as many as of a file that is judged."""
-SECONDS = 600.0
 MOST_SECONDS = 86_400.0
 
 

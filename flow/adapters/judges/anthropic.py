@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _TOOL = "give_answer"
 _MOST_TOKENS = 16_000
-_GIVEN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_INPUTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _ENDS: dict[str, tuple[NoAnswerKind, str]] = {
     "max_tokens": ("cut_off", f"the reply was cut off at {_MOST_TOKENS} tokens"),
     "model_context_window_exceeded": ("cut_off", "the model's context was too small"),
@@ -61,8 +61,7 @@ class Anthropic(ServiceBackend):
 
     def _usage(self, message: dict[str, Any]) -> Usage:
         told = object_of(message.get("usage"))
-        given = [tokens(told.get(name)) for name in _GIVEN]
-        counts = [count for count in given if count is not None]
+        counts = [count for name in _INPUTS if (count := tokens(told.get(name))) is not None]
         total = sum(counts) if counts else None
         return usage_of(self, message.get("model"), total, told.get("output_tokens"))
 

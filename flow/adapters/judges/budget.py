@@ -16,7 +16,8 @@ class Budget:
         self.most = most
         self.spent = 0.0
         self.earlier = 0.0
-        self.untold: str | None = None
+        self._why_unknown = ""
+        """Why what was spent is not known; empty if it is."""
         self._lock = threading.Lock()
 
     @property
@@ -28,19 +29,19 @@ class Budget:
         """Reason not to make a further call; None if one may be made."""
         if self.most is None:
             return None
-        if self.untold:
-            return self.untold
+        if self._why_unknown:
+            return self._why_unknown
         if self.spent >= self.most:
             return f"maxCostUsd of {self.most:g} is reached: {self._told()}"
         return None
 
     def charge(self, cost: float, *, untold: bool = False) -> None:
-        """Add the cost of the interrupted run that is being resumed."""
+        """Add the cost of the interrupted run that is being resumed; ``untold``: not all of it."""
         with self._lock:
             self.earlier = round(self.earlier + cost, 12)
             self.spent = round(self.spent + cost, 12)
             if untold:
-                self.untold = UNTOLD_EARLIER
+                self._why_unknown = UNTOLD_EARLIER
 
     def add(self, cost: float | None) -> str | None:
         """Count the cost of a finished call; returns a reason not to use its answer, or None."""
@@ -48,7 +49,7 @@ class Budget:
             if cost is not None:
                 self.spent = round(self.spent + cost, 12)  # cents add up to the written sum
             else:
-                self.untold = UNTOLD
+                self._why_unknown = UNTOLD
         if self.most is None:
             return None
         if cost is None:

@@ -7,7 +7,7 @@ from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply_json import words
 from flow.adapters.judges.retry import RetryPolicy, real_clock
 from flow.app.judging.port import NoAnswer, Usage
-from flow.core.setting_keys import Backend as Name
+from flow.core.setting_keys import Backend as BackendName
 from flow.errors import at_key
 from flow.startup.typing import TYPE_CHECKING, get_args
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import AskJudge
     from flow.core.settings import JudgeSettings
 
-BACKENDS: tuple[str, ...] = get_args(Name)
+BACKENDS: tuple[str, ...] = get_args(BackendName)
 _KEY = "flow.goals.judge"
 _OWN_FILE = "your own ~/.claude/settings.flow.json"
 _MODEL = 200

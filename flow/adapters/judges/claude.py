@@ -12,7 +12,7 @@ import json
 from flow.adapters.judges.asking import answered, environment, none, not_ended, secrets
 from flow.adapters.judges.reply_json import closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
-from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
+from flow.adapters.judges.service import dollars, no_answer_by_status, tokens, usage_of
 from flow.adapters.process.with_input import run_with_input
 from flow.core.judging.common.question import Unusable
 from flow.startup.json import object_of
@@ -148,7 +148,7 @@ class Claude:
         status = report.get("api_error_status")
         if isinstance(status, int) and not isinstance(status, bool):
             key = "the CLI's credentials"
-            return judged_by_status(self, status, text, {}, key=key, usage=usage)
+            return no_answer_by_status(self, status, text, {}, key=key, usage=usage)
         if report.get("stop_reason") == "refusal":
             return none(self, "refused", "the model refused to answer", usage)
         if "/login" in text:
@@ -166,17 +166,17 @@ class Claude:
         """The whole run's usage, from the models' rows: if the CLI gave up, its sum is empty."""
         listed = object_of(report.get("modelUsage"))
         rows = {name: row for name, row in listed.items() if isinstance(row, dict)}
-        given = [
+        inputs = [
             tokens(row.get(name))
             for row in rows.values()
             for name in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
         ]
-        taken = [tokens(row.get("outputTokens")) for row in rows.values()]
+        outputs = [tokens(row.get("outputTokens")) for row in rows.values()]
         return usage_of(
             self,
             next(iter(rows), None),
-            sum(count or 0 for count in given) if rows else None,
-            sum(count or 0 for count in taken) if rows else None,
+            sum(count or 0 for count in inputs) if rows else None,
+            sum(count or 0 for count in outputs) if rows else None,
             dollars(report.get("total_cost_usd")),
         )
 

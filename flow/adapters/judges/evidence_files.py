@@ -170,7 +170,7 @@ class _ReadableFiles:
 
 
 class _Search:
-    """One walk over the checkout."""
+    """One walk over the checkout, for the files that ``wanted`` names."""
 
     def __init__(self, top: str, wanted: Globs, readable: _ReadableFiles) -> None:
         self._top = os.fsencode(top)
@@ -216,10 +216,9 @@ class _Search:
             if self._wanted.first(path, folder=True) is not None:
                 self._readable.count("folder(s) kept from a judge")
             return False
-        shown = os.fsdecode(name)  # caches are searched only if a pattern names them
-        return cache_root(f"{shown}/x") is None or any(
-            shown in glob.text for glob in self._wanted.globs
-        )
+        text = os.fsdecode(name)  # caches are searched only if a pattern names them
+        named = any(text in glob.text for glob in self._wanted.globs)
+        return named or cache_root(f"{text}/x") is None
 
 
 def stashed(top: str, data: bytes) -> RawOutput:

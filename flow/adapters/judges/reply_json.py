@@ -49,9 +49,7 @@ def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] |
 
 def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
     """``value`` itself, if it is an object that has the shape of ``schema``."""
-    from flow.adapters.contracts.shapes import (
-        misfits,  # jsonschema: choosing a judge does not load it
-    )
+    from flow.adapters.contracts.shapes import misfits  # choosing a judge loads no jsonschema
 
     if not isinstance(value, dict):
         return Unusable("the reply is no JSON object")

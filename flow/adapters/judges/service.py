@@ -1,4 +1,4 @@
-"""Meaning of a service's HTTP status for a judge, and the worker that asks through an SDK."""
+"""The base of the backends that ask a service through its SDK, in a process of its own."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ServiceBackend:
         self, response: Body | ServiceError | NoAnswer | Retryable, call: Call
     ) -> JudgeAnswer | NoAnswer | Retryable:
         if isinstance(response, ServiceError):
-            return judged_by_status(
+            return no_answer_by_status(
                 self, response.status, response.text, response.headers, key=self.variables[0]
             )
         return self._read(response.document, call) if isinstance(response, Body) else response
@@ -142,7 +142,7 @@ class ServiceBackend:
         return none(self, "error", said)
 
 
-def judged_by_status(
+def no_answer_by_status(
     backend: NamedBackend,
     status: int,
     text: str,
@@ -151,7 +151,7 @@ def judged_by_status(
     key: str,
     usage: Usage | None = None,
 ) -> NoAnswer | Retryable:
-    """Result for an HTTP status; ``key`` names the source of the credentials."""
+    """No answer for this HTTP status; ``key`` names the source of the credentials."""
     said = words(_message(text))
     said = f" (HTTP {status}): {said}" if said else f" (HTTP {status})"
 
@@ -199,7 +199,9 @@ def dollars(value: Any) -> float | None:
     return float(value)
 
 
-def usage_of(backend: NamedBackend, model: Any, given: Any, taken: Any, cost: Any = None) -> Usage:
+def usage_of(
+    backend: NamedBackend, model: Any, input_tokens: Any, output_tokens: Any, cost: Any = None
+) -> Usage:
     """Usage from a service's own numbers, each of which may be any value."""
     named = words(model)[:100] if isinstance(model, str) and model else backend.model
-    return Usage(backend.name, named, tokens(given), tokens(taken), dollars(cost))
+    return Usage(backend.name, named, tokens(input_tokens), tokens(output_tokens), dollars(cost))

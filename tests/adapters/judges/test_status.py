@@ -6,7 +6,7 @@ import pytest
 
 from flow.adapters.judges.openai import OpenAI
 from flow.adapters.judges.retry import Retryable
-from flow.adapters.judges.service import judged_by_status
+from flow.adapters.judges.service import no_answer_by_status
 from flow.app.judging.port import Usage
 
 BACKEND = OpenAI("m-1", None, {})
@@ -37,7 +37,7 @@ QUOTA = '{"error": {"message": "no", "code": "insufficient_quota"}}'
 )
 def test_the_status_decides(status: int, text: str, kind: str, again: bool) -> None:
     used = Usage("x", cost_usd=1.0)
-    found = judged_by_status(
+    found = no_answer_by_status(
         BACKEND, status, text, {"retry-after": "7"}, key="OPENAI_API_KEY", usage=used
     )
     assert isinstance(found, Retryable) == again
@@ -64,7 +64,7 @@ def test_the_status_decides(status: int, text: str, kind: str, again: bool) -> N
     ],
 )
 def test_the_services_own_words_are_shown_safely(text: str, words: str) -> None:
-    found = judged_by_status(BACKEND, 400, text, {}, key="x")
+    found = no_answer_by_status(BACKEND, 400, text, {}, key="x")
     assert not isinstance(found, Retryable)
     assert found.reason.startswith(f"the service refuses the request (HTTP 400){words}")
     assert found.reason.isprintable()
