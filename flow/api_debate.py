@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from flow.adapters.judges.choice import Backend
+    from flow.adapters.judges.given_judge import Backend
     from flow.app.judging.debate_plan import Criteria
     from flow.core.judging.debate.state import DebateState
 

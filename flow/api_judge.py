@@ -20,7 +20,7 @@ from flow.wiring.judging.context import JudgingContext
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.judges.choice import Backend
+    from flow.adapters.judges.given_judge import Backend
     from flow.wiring.judging.context import RubricLike
 
 __all__ = [

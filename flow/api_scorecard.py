@@ -20,7 +20,7 @@ from flow.wiring.judging.scorecards import Scoring
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.judges.choice import Backend
+    from flow.adapters.judges.given_judge import Backend
 
 __all__ = ["Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards"]
 

@@ -6,7 +6,7 @@ from flow.adapters.debates.log import DebateLog
 from flow.adapters.debates.reports import Names, claim_reports
 from flow.adapters.fs import clock
 from flow.adapters.judges.asking import BackendJudge
-from flow.adapters.judges.choice import random_nonce
+from flow.adapters.judges.given_judge import random_nonce
 from flow.adapters.process.in_threads import run_in_threads
 from flow.adapters.process.redaction import redacted_text
 from flow.adapters.process.secret_values import secret_values

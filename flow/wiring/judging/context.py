@@ -8,7 +8,7 @@ from flow.adapters.fs import clock
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.find import find_repo
 from flow.adapters.judges import subjects
-from flow.adapters.judges.choice import JudgeChoice, random_nonce
+from flow.adapters.judges.given_judge import JudgeChoice, random_nonce
 from flow.adapters.judges.result_formats import result_format
 from flow.adapters.rubrics.case_files import read_subject
 from flow.adapters.rubrics.rubric_files import RubricFolder
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Mapping
 
-    from flow.adapters.judges.choice import Backend
+    from flow.adapters.judges.given_judge import Backend
     from flow.app.judging.port import AskJudge
     from flow.core.judging.rubric.model import Rubric
 

@@ -8,7 +8,7 @@ from functools import partial
 from flow.adapters.debates.reports import solution_name
 from flow.adapters.fs import clock
 from flow.adapters.judges import evidence_files
-from flow.adapters.judges.choice import JudgeChoice, random_nonce
+from flow.adapters.judges.given_judge import JudgeChoice, random_nonce
 from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.rubrics.rubric_files import RubricFolder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.fs import clock, locks
-from flow.adapters.judges.choice import JudgeChoice, random_nonce
+from flow.adapters.judges.given_judge import JudgeChoice, random_nonce
 from flow.adapters.process.redaction import redacted_text
 from flow.adapters.rubrics import score_files, scorecard_rubrics
 from flow.adapters.transcripts import reader as transcripts

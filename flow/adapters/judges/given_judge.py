@@ -1,4 +1,4 @@
-"""Choice of a judge by a caller's value: a word, a function of their own, a backend object."""
+"""The judge that a caller gives: by a word, as a function of their own, as a backend object."""
 
 from __future__ import annotations
 
