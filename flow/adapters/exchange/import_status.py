@@ -19,12 +19,13 @@ _GOOD = frozenset(("success", "successful", "succeeded", "passed", "ok"))
 _BAD = frozenset(("failure", "failed", "fail", "error", "errored", "startup_failure"))
 _HARMLESS = frozenset(("skipped", "neutral", "manual"))
 _FINAL = _GOOD | _BAD | _HARMLESS
-_ALSO = (
-    "cancelled canceled timed_out action_required stale queued pending in_progress running waiting"
-)
 _OPEN = frozenset(
-    (*_ALSO.split(), "created", "requested", "scheduled", "preparing", "completed", "aborted")
+    """
+    aborted action_required canceled cancelled completed created in_progress pending preparing
+    queued requested running scheduled stale timed_out waiting
+    """.split()
 )
+"""Conclusions by which neither success nor failure is known."""
 
 _COMMIT = r"[0-9a-fA-F]{7,64}"
 
@@ -72,7 +73,7 @@ def read_sarif(document: Mapping[str, Any]) -> CheckReport:
             doubts.append(f"Its run number {number} has results in other files.")
         if any(row.get("kind") in ("open", "review") for row in _object_rows(run, "results")):
             doubts.append(f"Its run number {number} leaves results open, for a person to look at.")
-        _count_result(run, counts, failing)
+        _count_results(run, counts, failing)
     outcome: Outcome = "passed"
     if counts["errors"]:
         outcome = "failed"
@@ -101,7 +102,7 @@ def _ended_badly(invocation: Mapping[str, Any]) -> bool:
     )
 
 
-def _count_result(run: Mapping[str, Any], counts: dict[str, int], failing: list[str]) -> None:
+def _count_results(run: Mapping[str, Any], counts: dict[str, int], failing: list[str]) -> None:
     for result in _object_rows(run, "results"):
         level = _result_level(result, run)
         if level is None:
@@ -136,21 +137,21 @@ def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | No
 
 
 def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The rule that a result names, by its place or its id, of the tool or an extension of it."""
+    """The rule that a result names, by its index or its id, of the tool or an extension of it."""
     named = object_of(result.get("rule"))
     extensions = _object_rows(tool, "extensions")
     component = object_of(named.get("toolComponent")).get("index", -1)
-    holders = [object_of(tool.get("driver")), *extensions]
+    components = [object_of(tool.get("driver")), *extensions]
     if type(component) is int and 0 <= component < len(extensions):
-        holders = [extensions[component]]
-    place = result.get("ruleIndex", named.get("index"))
-    rules = _object_rows(holders[0], "rules")
-    if type(place) is int and 0 <= place < len(rules):
-        return rules[place]
+        components = [extensions[component]]
+    index = result.get("ruleIndex", named.get("index"))
+    rules = _object_rows(components[0], "rules")
+    if type(index) is int and 0 <= index < len(rules):
+        return rules[index]
     id = result.get("ruleId", named.get("id"))
     if not isinstance(id, str):
         return {}
-    every = [rule for holder in holders for rule in _object_rows(holder, "rules")]
+    every = [rule for each in components for rule in _object_rows(each, "rules")]
     for name in (id, id.rpartition("/")[0]):  # E1/sub is a case of the rule E1
         for rule in every:
             if name and rule.get("id") == name:
@@ -213,7 +214,7 @@ def read_ci(document: Mapping[str, Any]) -> CheckReport:
 
 
 def _other_statements(document: Mapping[str, Any]) -> list[str]:
-    """The run's other conclusions; ``completed`` is none."""
+    """What the run says under any of its keys for a conclusion; ``completed`` is none."""
     words = (str(document.get(key)).lower() for key in _CONCLUSION_KEYS)
     return [word for word in words if word in (_FINAL | _OPEN) - {"completed"}]
 
@@ -224,12 +225,12 @@ def _run_outcome(
     bad = any(word in _BAD for word in jobs)
     if conclusion in _BAD:
         return "failed", ()
-    other = next((word for word in others if word in _BAD), None)
-    if other is not None:
-        return "failed", (f"It says {conclusion}, and {other} as well; the worse counts.",)
-    other = next((word for word in others if word in _OPEN), None)
-    if conclusion in _GOOD and other is not None and not bad:
-        return "inconclusive", (f"It says {conclusion}, and {other} as well.",)
+    worse = next((word for word in others if word in _BAD), None)
+    if worse is not None:
+        return "failed", (f"It says {conclusion}, and {worse} as well; the worse counts.",)
+    unsettled = next((word for word in others if word in _OPEN), None)
+    if conclusion in _GOOD and unsettled is not None and not bad:
+        return "inconclusive", (f"It says {conclusion}, and {unsettled} as well.",)
     if conclusion in _GOOD and bad:
         return "failed", ("It says that it succeeded, and that a job of it failed.",)
     if conclusion in _GOOD and all(word in _GOOD | _HARMLESS for word in jobs):

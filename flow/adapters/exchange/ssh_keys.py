@@ -55,16 +55,11 @@ def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature
     armoured = result.stdout
     if result.status or _BEGIN not in armoured:
         error = visible(result.stderr.decode("utf-8", "replace").strip()[-300:])
-        locked = "passphrase" in error
-        raise in_file(key_file, "--sign", key_file).invalid(
-            "ssh-keygen cannot sign with this key" + (f": {error}" if error else ""),
-            (
-                "Flow never asks for a passphrase: ssh-add the key, and name its .pub file"
-                if locked
-                else "name a private key, or the .pub file of a key that the agent holds"
-            ),
-            code="key",
-        )
+        fault = "ssh-keygen cannot sign with this key" + (f": {error}" if error else "")
+        remedy = "name a private key, or the .pub file of a key that the agent holds"
+        if "passphrase" in error:
+            remedy = "Flow never asks for a passphrase: ssh-add the key, and name its .pub file"
+        raise in_file(key_file, "--sign", key_file).invalid(fault, remedy, code="key")
     blob = _signature_blob(armoured)
     key = public_key(blob) if blob is not None else None
     if key is None:
@@ -91,12 +86,12 @@ def check(
             ("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), folder, environ, message
         )
         if fits.status:
-            fault = f"the signature by {name} does not fit what is signed here ({_space(blob)})"
+            fault = f"the signature by {name} does not fit what is signed here ({_why_unfit(blob)})"
             return SignatureCheck(False, name, why=fault)
         if allowed is None:
             return SignatureCheck(True, name)
-        signer = _signer_name(message, file, folder, os.path.abspath(allowed), environ)
-        return SignatureCheck(True, name, signer)
+        person = _signer_name(message, file, folder, os.path.abspath(allowed), environ)
+        return SignatureCheck(True, name, person)
 
 
 def _signer_name(
@@ -128,7 +123,8 @@ def public_key(blob: bytes) -> bytes | None:
     return fields[0] if fields is not None else None
 
 
-def _space(blob: bytes | None) -> str:
+def _why_unfit(blob: bytes | None) -> str:
+    """Why a signature does not fit what it was checked with."""
     fields = _signature_fields(blob or b"")
     space = fields[1].decode("utf-8", "replace") if fields else ""
     if space == NAMESPACE:
