@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.transcripts import reader
-from flow.adapters.transcripts.files import project_name
+from flow.adapters.transcripts.session_files import project_name
 from flow.core.transcript.model import Transcript, has_ended
 from flow.errors import InputError
 from tests.e2e.agent import Agent, bash, says, uses

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from flow.adapters.transcripts.files import project_name
+from flow.adapters.transcripts.session_files import project_name
 
 _numbers = itertools.count(1)
 _FIRST = calendar.timegm((2026, 11, 21, 18, 0, 0))

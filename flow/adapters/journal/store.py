@@ -113,8 +113,8 @@ def parse(data: bytes, rel: str) -> Journal:
     body = parts.body.decode("utf-8", "backslashreplace")
     if not parts.has_front:
         return Journal({}, (), body, (f"{rel}: has no front matter yet",))
-    known = text.canonical(parts.front)
-    front = known.document() if known is not None else _parse(parts, rel)
+    own = text.canonical(parts.front)
+    front = own.document() if own is not None else _front_document(parts, rel)
     artifacts, warnings = [], []
     for number, artifact in enumerate(front.pop("artifacts", None) or (), 1):
         if isinstance(artifact, dict) and isinstance(artifact.get("type"), str):
@@ -130,7 +130,7 @@ def front_of(data: bytes, rel: str) -> bytes:
     return parts.opening + parts.front.encode()
 
 
-def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
+def continues(base: bytes | None, data: bytes, rel: str) -> bool:
     """Whether ``data`` is a journal with a front matter, and has all the content of ``base``."""
     try:
         now = parse(data, rel)
@@ -139,9 +139,9 @@ def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
         return False
     if not (now.front or now.artifacts):
         return False
-    fields = all(now.front.get(name) == value for name, value in before.front.items())
-    listed = now.artifacts[: len(before.artifacts)] == before.artifacts
-    return fields and listed and before.body in now.body
+    has_fields = all(now.front.get(name) == value for name, value in before.front.items())
+    has_artifacts = now.artifacts[: len(before.artifacts)] == before.artifacts
+    return has_fields and has_artifacts and before.body in now.body
 
 
 def metadata_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
@@ -219,20 +219,20 @@ def _with_entry(
     if not parts.has_front:
         return text.front_matter(issue, now, branch, entry, parts.newline).encode() + old
     key = entry.get(KEY)
-    known = text.canonical(parts.front)
-    if known is not None:
-        if key is not None and known.has_key(key):
+    own = text.canonical(parts.front)
+    if own is not None:
+        if key is not None and own.has_key(key):
             return None
         added = text.block_item(entry, 2, parts.newline)
         return parts.opening + parts.front.encode() + added.encode() + parts.rest
-    front = _parse(parts, rel)
+    front = _front_document(parts, rel)
     artifacts = front.get("artifacts") or []
     if key is not None and any(isinstance(a, dict) and a.get(KEY) == key for a in artifacts):
         return None
     wanted = {**front, "artifacts": [*artifacts, entry]}
     for candidate in text.candidates(parts.front, entry, parts.newline):
         try:
-            parsed = _parse(parts._replace(front=candidate), rel)
+            parsed = _front_document(parts._replace(front=candidate), rel)
         except FlowError:
             continue
         if text.same(parsed, wanted):
@@ -287,7 +287,7 @@ def _split(data: bytes, rel: str) -> _Parts:
     return _Parts(data[:start], front, data[at:], data[stop + 1 :], newline, has_front=True)
 
 
-def _parse(parts: _Parts, rel: str) -> dict[str, Any]:
+def _front_document(parts: _Parts, rel: str) -> dict[str, Any]:
     """The front matter as YAML; :class:`RefusedError` with the file's own line numbers."""
     if all(not line.strip() or line.lstrip().startswith("#") for line in parts.front.splitlines()):
         return {}

@@ -84,11 +84,11 @@ class _OwnNamedChange:
             return ""
         if self._begun_by_flow():
             return "altered"
-        from flow.adapters.journal.store import goes_on
+        from flow.adapters.journal.store import continues
 
         base = self._base()
         plain = None if base is None else with_plain_ends(base)
-        continued = goes_on(plain, with_plain_ends(data), self._change.path)
+        continued = continues(plain, with_plain_ends(data), self._change.path)
         return "unrecorded" if continued else "altered"
 
     def _known(self, blob: str) -> bool:

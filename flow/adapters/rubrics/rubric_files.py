@@ -11,7 +11,7 @@ from flow.adapters.rubrics import scorecard_rubrics
 from flow.app.judging.rubric_calls import LoadedRubric
 from flow.core import layout
 from flow.core.goal import ids
-from flow.core.judging.rubric import files as rubric_files
+from flow.core.judging.rubric import files as rubric_format
 from flow.core.judging.rubric.files import READY_MADE
 from flow.core.text.display import visible
 from flow.core.text.near import did_you_mean
@@ -131,6 +131,6 @@ def read(data: bytes, file: str, *, name: str | None = None, origin: str = "file
         document = formats.parse_json(data, file=file, what="rubric")
     else:
         document = formats.parse_yaml(data, file=file, what="rubric")
-    rubric, warnings = rubric_files.rubric(document, file)
+    rubric, warnings = rubric_format.rubric(document, file)
     stem = os.path.basename(file).rpartition(".")[0]
     return LoadedRubric(name or stem, rubric, origin, file, sha256(data).hexdigest(), warnings)

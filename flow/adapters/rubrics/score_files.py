@@ -218,7 +218,7 @@ def shown_card(top: str, settings: LoadedSettings, path: str, skill: str) -> Map
 
 def composites(top: str, settings: LoadedSettings, skill: str) -> Sequence[tuple[str, float]]:
     """(day, composite) of the newest cards of the skill, oldest first; none if unreadable."""
-    try:
+    try:  # no stamp is above "9": cards that are dated in the future are shown, too
         cards = history(top, folder(top, settings), skill, latest="9", most=MOST_SHOWN).cards
     except FlowError:
         return ()

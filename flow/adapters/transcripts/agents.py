@@ -7,7 +7,7 @@ to is named in the call's result, in a note beside the file, or in its first lin
 from __future__ import annotations
 
 from flow.adapters.attribution.shell_syntax import parse_shell
-from flow.adapters.transcripts import files as places
+from flow.adapters.transcripts import session_files
 from flow.core.attribution.destructive import tool_destroys
 from flow.core.text.display import visible
 from flow.core.transcript.claude import Session, same_skill
@@ -42,9 +42,9 @@ def file_of_agent(run: ExecutionRun, path: str) -> str | None:
 def _agent_of_call(path: str, call: str, agent: str | None) -> str | None:
     """The transcript of the agent that a call started: by its id, else by the note beside it."""
     if agent is not None:
-        return places.agent_file(path, agent)
-    for file in places.agent_files(path):
-        if places.small_json(note_beside(file)).get("toolUseId") == call:
+        return session_files.agent_file(path, agent)
+    for file in session_files.agent_files(path):
+        if session_files.small_json(note_beside(file)).get("toolUseId") == call:
             return file
     return None
 
@@ -53,7 +53,7 @@ def forked(run: ExecutionRun, path: str) -> str | None:
     """The transcript of the agent that a skill with a context of its own ran in."""
     if run.kind != "fork" or run.prompt_id is None:
         return None
-    for file in places.agent_files(path):
+    for file in session_files.agent_files(path):
         first = _first_lines(file)
         if any(line.get("promptId") == run.prompt_id for line in first) and any(
             same_skill(run.name, str(line.get("attributionSkill", ""))) for line in first
@@ -64,11 +64,11 @@ def forked(run: ExecutionRun, path: str) -> str | None:
 
 def _first_lines(path: str) -> list[dict[str, Any]]:
     try:
-        source = places.open_source(path, follow=False)
+        source = session_files.open_source(path, follow=False)
     except InputError:
         return []
     lines = []
-    for line in places.SessionLines(source):
+    for line in session_files.SessionLines(source):
         if isinstance(line, dict):
             lines.append(line)
         if len(lines) >= FIRST_LINES:
@@ -78,7 +78,7 @@ def _first_lines(path: str) -> list[dict[str, Any]]:
 
 def note_beside(path: str) -> str:
     """The path of the note beside a transcript."""
-    return "" if path == places.STDIN else path.removesuffix(".jsonl") + ".meta.json"
+    return "" if path == session_files.STDIN else path.removesuffix(".jsonl") + ".meta.json"
 
 
 class Gathering:
@@ -131,14 +131,13 @@ class Gathering:
             return
         self.agents.add(path)
         try:
-            source = places.open_source(path, follow=False)
+            source = session_files.open_source(path, follow=False)
         except InputError:
             self._warn("the transcript of a subagent could not be read")
             return
-        lines = places.SessionLines(source)
+        lines = session_files.SessionLines(source)
         session = Session(None, destroys, whole=True)
-        for line in lines:
-            lines.bad += not session.line(line)
+        lines.read_into(session)
         for warning in lines.warnings:
             self._warn(f"a subagent's transcript: {warning}")
         who = visible(replace_unwritable(session.agent or name or "agent"))[:120]

@@ -12,7 +12,7 @@ import os
 from hashlib import sha256
 
 from flow.adapters.fs import files, inputs
-from flow.adapters.transcripts import files as places
+from flow.adapters.transcripts import session_files
 from flow.adapters.transcripts.agents import Gathering, destroys, file_of_agent, forked, note_beside
 from flow.app.judging.auto_mode import EndedRuns
 from flow.core.text.display import visible
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
     from flow.core.transcript.claude import ExecutionRun
 
-MOST_OF_SESSION = 64
+MOST_RUNS = 64
 """Most runs of one session that are read together."""
 MOST_SESSIONS = 200
 """Most sessions that are searched for a skill, the newest first."""
 SAVED_LIMIT = 64 << 20
 """Most bytes of a saved text."""
 _NEVER = frozenset(map(chr, {*range(32), 127} - {*b"\a\b\t\n\v\f\r\x1b"}))
+"""Characters that are in no text, and in no terminal's log."""
 SESSION = "CLAUDE_CODE_SESSION_ID"
 """The session that Flow was called from, if Claude Code called it."""
 
@@ -46,13 +47,12 @@ def read(path: str, skill: str | None) -> Transcript:
     with a warning; so are Markdown and plain text, without one. Raises :class:`InputError` if the
     file is missing, empty or no transcript, or if other skills ran in it, but not this one.
     """
-    source = places.open_source(path)
+    source = session_files.open_source(path)
     if not _is_session(source):
-        return _saved_text(source)
-    lines = places.SessionLines(source)
+        return _of_saved_text(source)
+    lines = session_files.SessionLines(source)
     session = Session(skill, destroys, whole=True)
-    for line in lines:
-        lines.bad += not session.line(line)
+    lines.read_into(session)
     if not session.everything.all():
         raise _unusable(path, "holds nothing that an agent did or was asked")
     run = None if session.agent else _newest_run(session, path)
@@ -82,7 +82,7 @@ def read_below(top: str, rel: str, skill: str | None) -> Transcript | None:
     return read(os.path.join(top, rel), skill)
 
 
-def saved_words(path: str) -> str:
+def saved_text(path: str) -> str:
     """The text of a saved transcript's file; empty if it has gone since it was read."""
     try:
         data = inputs.read(path, "--file", limit=SAVED_LIMIT)
@@ -118,13 +118,13 @@ def _sessions(
     cwd: str, home: str | None, environ: Mapping[str, str], session: str | None
 ) -> list[str]:
     """The sessions to look in, the one that called Flow first, then the newest."""
-    config = places.config_folder(home, environ)
-    folders = places.project_folders(cwd, config) if config is not None else []
+    config = session_files.config_folder(home, environ)
+    folders = session_files.project_folders(cwd, config) if config is not None else []
     if session is not None:
-        path = session if "/" in session else places.session_file(session, folders, config)
+        path = session if "/" in session else session_files.session_file(session, folders, config)
         return [path] if path is not None else []
-    paths = places.sessions(folders)[:MOST_SESSIONS]
-    own = places.session_file(environ.get(SESSION, ""), folders, config)
+    paths = session_files.sessions(folders)[:MOST_SESSIONS]
+    own = session_files.session_file(environ.get(SESSION, ""), folders, config)
     return paths if own is None else [own, *(path for path in paths if path != own)]
 
 
@@ -140,7 +140,7 @@ def ended_runs(
 
     Without ``session`` in the newest one in which such a skill ran. ``first_run`` returns for the
     path of a session the number of the run to begin with; None: the first one after the last prompt
-    of a person. At most ``MOST_OF_SESSION`` of them are read, the newest. None if there is no such
+    of a person. At most ``MOST_RUNS`` of them are read, the newest. None if there is no such
     session, or none that can be read.
     """
     if session is None:
@@ -152,17 +152,16 @@ def ended_runs(
     if path is None:
         return None
     try:
-        lines = places.SessionLines(places.open_source(path, follow=False))
+        lines = session_files.SessionLines(session_files.open_source(path, follow=False))
     except InputError:
         return None
-    rows = Session(None, destroys, most=MOST_OF_SESSION)
-    for line in lines:
-        lines.bad += not rows.line(line)
+    read = Session(None, destroys, most=MOST_RUNS)
+    lines.read_into(read)
     first = first_run(path)
     if first is None:
-        first = next((run.number for run in rows.runs if run.turn == rows.turns), rows.begun)
-    ended, going_on = [], [rows.begun]
-    for run in rows.runs:
+        first = next((run.number for run in read.runs if run.turn == read.turns), read.begun)
+    ended, going_on = [], [read.begun]
+    for run in read.runs:
         if run.number < first or run.local:
             continue
         transcript = _of_run(run, path, list(lines.warnings)) if _happened(run, path) else None
@@ -198,13 +197,12 @@ def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcrip
     The skills that it names are added to ``ran``.
     """
     try:
-        source = places.open_source(path, follow=False)
+        source = session_files.open_source(path, follow=False)
     except InputError:
         return None
-    lines = places.SessionLines(source)
+    lines = session_files.SessionLines(source)
     session = Session(skill, destroys)
-    for line in lines:
-        lines.bad += not session.line(line)
+    lines.read_into(session)
     ran.update(dict.fromkeys(session.skills))
     run = _newest_run(session, path)
     return _of_run(run, path, lines.warnings) if run is not None else None
@@ -213,7 +211,7 @@ def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcrip
 # --- forms -------------------------------------------------------------------------------------
 
 
-def _is_session(source: places.Source) -> bool:
+def _is_session(source: session_files.Source) -> bool:
     """Whether the file is a session's: by its first line that can be read, else by its name."""
     if source.path.endswith(".jsonl"):
         return True
@@ -230,8 +228,8 @@ def _is_session(source: places.Source) -> bool:
     return False
 
 
-def _saved_text(source: places.Source) -> Transcript:
-    text = places.decoded_text(source)
+def _of_saved_text(source: session_files.Source) -> Transcript:
+    text = session_files.decoded_text(source)
     if _is_binary(text):
         raise _unusable(source.path, "is no text")
     markdown = source.path.lower().endswith((".md", ".markdown", ".mdown"))
@@ -246,12 +244,12 @@ def _saved_text(source: places.Source) -> Transcript:
         sha256(text.encode("utf-8", "replace")).hexdigest()[:32],
         None,
         entries,
-        _doubts(text),
+        _encoding_warnings(text),
     )
 
 
 def _is_binary(text: str) -> bool:
-    """Whether over one in fifty of its first characters is in no text and no terminal's log.
+    """Whether over one in fifty of its first characters is one of :data:`_NEVER`.
 
     In compressed data it is one in ten; in a program's file, far more.
     """
@@ -259,16 +257,16 @@ def _is_binary(text: str) -> bool:
     return sum(char in _NEVER for char in start) * 50 > len(start)
 
 
-def _doubts(text: str) -> tuple[str, ...]:
+def _encoding_warnings(text: str) -> tuple[str, ...]:
     count = text.count("\ufffd")
-    places_are = "1 place is" if count == 1 else f"{count} places are"
-    return (f"{places_are} not in its encoding",) if count else ()
+    places = "1 place is" if count == 1 else f"{count} places are"
+    return (f"{places} not in its encoding",) if count else ()
 
 
-def _whole_session(session: Session, lines: places.SessionLines, path: str) -> Transcript:
+def _whole_session(session: Session, lines: session_files.SessionLines, path: str) -> Transcript:
     gathered = Gathering(path)
     gathered.rows(session.everything, session.spawned, 0)
-    name = session.agent or places.small_json(note_beside(path)).get("agentType")
+    name = session.agent or session_files.small_json(note_beside(path)).get("agentType")
     named = None
     if isinstance(name, str) and session.side:
         named = visible(replace_unwritable(name))[:200]
@@ -309,7 +307,7 @@ def _transcript_of(
 
 
 def _unusable(path: str, fault: str) -> InputError:
-    return places.refused(path, f"the transcript {fault}", "empty")
+    return session_files.refused(path, f"the transcript {fault}", "empty")
 
 
 # --- runs and subagents ------------------------------------------------------------------------

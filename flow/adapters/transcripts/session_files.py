@@ -20,6 +20,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from flow.core.transcript.claude import Session
+
 MOST_LINE = 16 << 20
 """Most bytes of one line; Claude Code writes a picture into one."""
 MOST_SESSION = 1 << 30
@@ -129,6 +131,11 @@ class SessionLines:
                 else:
                     self.torn = True
         self.digest = hashed.hexdigest()
+
+    def read_into(self, session: Session) -> None:
+        """Give each value to ``session``; one that it cannot take counts as bad."""
+        for line in self:
+            self.bad += not session.line(line)
 
     def _raw(self) -> Iterator[bytes]:
         source = self.source

@@ -60,7 +60,7 @@ class Scoring:
         )
 
     def raw_text(self, transcript: Transcript) -> str:
-        return transcripts.saved_words(transcript.path)
+        return transcripts.saved_text(transcript.path)
 
     def rubric(self, skill: str | None, named: str | None, *, own: bool) -> ChosenRubric:
         return scorecard_rubrics.choose(skill, named, self.top if own else None)

@@ -353,7 +353,7 @@ def test_what_is_taken_for_flows_own_form_is_yaml_that_means_the_same(text: str)
 def test_flows_own_form_is_recognised(tmp_path: Path, monkeypatch: Any) -> None:
     """A journal only Flow wrote needs no YAML reader, however it grows."""
     add(tmp_path, key="k0")
-    monkeypatch.setattr(journal_store, "_parse", lambda *_: pytest.fail("parsed as YAML"))
+    monkeypatch.setattr(journal_store, "_front_document", lambda *_: pytest.fail("parsed as YAML"))
     add(tmp_path, key="k1")
     assert not add(tmp_path, key="k1")
     assert len(journal_store.read(str(tmp_path), REL).artifacts) == 2

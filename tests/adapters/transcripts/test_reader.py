@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from flow.adapters.transcripts import agents as transcripts_agents
-from flow.adapters.transcripts import files as transcripts_files
-from flow.adapters.transcripts import reader
+from flow.adapters.transcripts import reader, session_files
 from flow.core.transcript.layout import lay_out
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.errors import InputError
@@ -460,7 +459,7 @@ def test_sessions_of_folders_above_count_up_to_the_checkouts_top(home: Path, cwd
 
 def test_claude_codes_folder_can_lie_elsewhere(home: Path, cwd: Path, tmp_path: Path) -> None:
     config = tmp_path / "config"
-    base = config / "projects" / transcripts_files.project_name(str(cwd))
+    base = config / "projects" / session_files.project_name(str(cwd))
     SessionFile(base / "s.jsonl").command("tidy").says("x")
     with pytest.raises(InputError):
         newest("tidy", home, cwd)
@@ -498,7 +497,7 @@ def test_without_a_home_there_are_no_sessions(cwd: Path) -> None:
     ],
 )
 def test_the_folders_name_is_claude_codes(path: str, name: str) -> None:
-    assert transcripts_files.project_name(path) == name
+    assert session_files.project_name(path) == name
 
 
 # --- files that somebody names -----------------------------------------------------------------
@@ -852,12 +851,12 @@ def test_a_huge_session_takes_little_memory(session: SessionFile, home: Path, cw
 def test_lines_without_end_and_long_files_are_bounded(
     session: SessionFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcripts_files, "MOST_LINE", 5000)
+    monkeypatch.setattr(session_files, "MOST_LINE", 5000)
     session.command("tidy").says("before").says("y" * 6000).says("z" * 20_000).says("after")
     found = reader.read(str(session.path), "tidy")
     assert found.warnings == ("2 lines are longer than 5000 bytes; left out",)
     assert rows(found)[-2:] == [("text", "before"), ("text", "after")]
-    monkeypatch.setattr(transcripts_files, "MOST_SESSION", 3000)
+    monkeypatch.setattr(session_files, "MOST_SESSION", 3000)
     session.command("tidy").says("the end")
     found = reader.read(str(session.path), "tidy")
     assert rows(found)[-1] == ("text", "the end")
@@ -867,7 +866,7 @@ def test_lines_without_end_and_long_files_are_bounded(
 def test_saved_texts_of_any_length_keep_beginning_and_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcripts_files, "MOST_TEXT", 2000)
+    monkeypatch.setattr(session_files, "MOST_TEXT", 2000)
     path = tmp_path / "t.txt"
     path.write_text("User: begin\nAssistant: " + "m" * 9000 + "\nthe end")
     found = reader.read(str(path), None)

@@ -12,7 +12,7 @@ import pytest
 
 from flow.adapters.contracts.check import accepts
 from flow.adapters.rubrics import score_files
-from flow.adapters.transcripts import files as transcripts_files
+from flow.adapters.transcripts import session_files
 from flow.core.judging.scorecard.model import NAMES, NO_PRIOR
 from flow.errors import InputError, StorageError
 from tests.render.test_scorecard import columns
@@ -114,13 +114,13 @@ def test_a_long_text_on_standard_input_is_too_large(
 ) -> None:
     long = tmp_path / "long"
     long.write_text("x" * 100)
-    monkeypatch.setattr(transcripts_files, "MOST_SESSION", 99)
+    monkeypatch.setattr(session_files, "MOST_SESSION", 99)
     kept = os.dup(0)
     with long.open("rb") as file:
         os.dup2(file.fileno(), 0)
     try:
         with pytest.raises(InputError, match="larger than 99 bytes"):
-            transcripts_files.open_source("-")
+            session_files.open_source("-")
     finally:
         os.dup2(kept, 0)
         os.close(kept)
