@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.debates.log import DebateLog
-from flow.adapters.debates.reports import Names, claim_reports
+from flow.adapters.debates.reports import ReportNames, claim_reports
 from flow.adapters.fs import clock
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.given_judge import random_nonce
@@ -59,7 +59,7 @@ class DebateContext(NamedTuple):
     ) -> AbstractContextManager[Reports]:
         """The files of the debate with this digest: those that it began, else new ones."""
         log = DebateLog(self.state_dir, self.top, self.checkout, self.common_dir)
-        names = Names(self.top, self.reports_dir.strip("/"), name, clock.today())
+        names = ReportNames(self.top, self.reports_dir.strip("/"), name, clock.today())
         return claim_reports(names, debate, judges, log, warn, self.announce)
 
     def charge(self, judges: Sequence[AskJudge | NoAnswer], spent: Spent) -> None:

@@ -73,14 +73,14 @@ class DebateLog:
 
     def unfinished(self, debate: str) -> tuple[str, ...]:
         """The names of debates about exactly this question that did not end, the newest first."""
-        open_ones: dict[str, str] = {}
+        unended: dict[str, str] = {}
         for line in self._lines():
             if line.get("event") == "begun":
-                open_ones.pop(str(line.get("stem")), None)
-                open_ones[str(line.get("stem"))] = str(line.get("debate"))
+                unended.pop(str(line.get("stem")), None)
+                unended[str(line.get("stem"))] = str(line.get("debate"))
             elif line.get("event") == "ended":
-                open_ones.pop(str(line.get("stem")), None)
-        return tuple(stem for stem, digest in reversed(open_ones.items()) if digest == debate)
+                unended.pop(str(line.get("stem")), None)
+        return tuple(stem for stem, digest in reversed(unended.items()) if digest == debate)
 
     def digests(self, stem: str) -> dict[int, frozenset[str]]:
         """By judge, the digests that its file has had, or was about to have."""
@@ -89,9 +89,9 @@ class DebateLog:
             if line.get("event") == "begun" and line.get("stem") == stem:
                 by_judge = {}
             elif line.get("event") == "report" and line.get("stem") == stem:
-                judge, sha256 = line.get("judge"), line.get("sha256")
-                if isinstance(judge, int) and isinstance(sha256, str):
-                    by_judge.setdefault(judge, set()).add(sha256)
+                judge, digest = line.get("judge"), line.get("sha256")
+                if isinstance(judge, int) and isinstance(digest, str):
+                    by_judge.setdefault(judge, set()).add(digest)
         return {judge: frozenset(digests) for judge, digests in by_judge.items()}
 
     @contextmanager

@@ -64,7 +64,7 @@ class Reports:
     ) -> None:
         self._top, self.stem, self._log = top, stem, log
         self._announce = announce
-        self._known = log.digests(stem)
+        self._recorded = log.digests(stem)
         self._closed = False
         self._current: dict[int, str | None] = {}
         """SHA-256 of each judge's file at the last read or write; None if it was absent."""
@@ -88,7 +88,7 @@ class Reports:
         if judge in self._current:
             genuine = digest == self._current[judge]
         else:
-            genuine = digest in self._known.get(judge, ())
+            genuine = digest in self._recorded.get(judge, ())
             self._current[judge] = digest
         try:
             return Written(data.decode("utf-8"), genuine)
@@ -134,8 +134,8 @@ class Reports:
             raise Altered(error.faults[0].message) from error
 
 
-class Names(NamedTuple):
-    """Names for the reports of a debate. ``folder`` is below the top level ``top``."""
+class ReportNames(NamedTuple):
+    """ReportNames for the reports of a debate. ``folder`` is below the top level ``top``."""
 
     top: str
     folder: str
@@ -145,7 +145,7 @@ class Names(NamedTuple):
 
 @contextmanager
 def claim_reports(
-    names: Names,
+    names: ReportNames,
     debate: str,
     judges: int,
     log: DebateLog,
@@ -197,7 +197,7 @@ def _spoilt_report(reports: Reports, judges: int) -> str:
     return ""
 
 
-def _free_stems(names: Names) -> Iterator[str]:
+def _free_stems(names: ReportNames) -> Iterator[str]:
     for number in range(1, MOST_NAMES + 1):
         more = "" if number == 1 else f"-{number}"
         yield f"{names.folder}/{names.solution}{more}-{names.today}"

@@ -40,12 +40,10 @@ class Solution(NamedTuple):
 
 
 class Where(NamedTuple):
-    """Folders for the search of files.
-
-    ``start``: the folder that relative paths are relative to.
-    """
+    """Folders for the search of files."""
 
     start: str
+    """Relative paths are relative to it."""
     top: str
     """Shown paths are relative to it."""
     repo: Repo | None = None
@@ -130,7 +128,7 @@ def _pattern(text: str, folder: str | None, where: Where) -> str:
         names = [_escaped(name) for name in below.split(os.sep)]
         outside = names[0] == ".."
     else:
-        names = [] if os.path.isabs(text) else [_escaped(n) for n in _paths_below(start, top)]
+        names = [] if os.path.isabs(text) else [_escaped(n) for n in _names_below(start, top)]
         rest = text.removeprefix(f"{top}/").removeprefix(f"{where.top}/")
         outside = os.path.isabs(rest)
         for name in rest.split("/"):
@@ -148,7 +146,8 @@ def _pattern(text: str, folder: str | None, where: Where) -> str:
     return "/" + "/".join(names) + ("/**" if folder is not None else "")
 
 
-def _paths_below(path: str, top: str) -> Iterable[str]:
+def _names_below(path: str, top: str) -> Iterable[str]:
+    """The names on the way from ``top`` down to ``path``."""
     below = os.path.relpath(path, top)
     return () if below == "." else below.split(os.sep)
 
@@ -163,7 +162,7 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     """By path, why it is not read: git ignores and does not track it, or it is a judge's report."""
     reasons: dict[bytes, str] = {}
     if where.repo is not None and paths:
-        _refuse_waiting(where.repo, paths)
+        _refuse_blocking_rules(where.repo, paths)
         asked = b"".join(path + b"\0" for path in paths)
         told = git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
         reasons = dict.fromkeys(told.split(b"\0")[:-1], "file(s) ignored by git")
@@ -172,7 +171,7 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     return reasons
 
 
-def _refuse_waiting(repo: Repo, paths: Sequence[bytes]) -> None:
+def _refuse_blocking_rules(repo: Repo, paths: Sequence[bytes]) -> None:
     """Raise :class:`GitError` for ignore rules of these files that git would wait for."""
     folders = {b"", *(above for path in paths for above in folders_above(path))}
     rules = [os.fsdecode(os.path.join(folder, RULES_FILE)) for folder in sorted(folders)]

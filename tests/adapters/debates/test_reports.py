@@ -10,7 +10,7 @@ import pytest
 
 from flow.adapters.debates import reports as debates_reports
 from flow.adapters.debates.log import DebateLog
-from flow.adapters.debates.reports import Names, Reports, claim_reports, solution_name
+from flow.adapters.debates.reports import ReportNames, Reports, claim_reports, solution_name
 from flow.core.judging.debate.section import Altered
 from flow.errors import RefusedError
 
@@ -32,7 +32,9 @@ def book(tmp_path: Path, top: Path) -> DebateLog:
 def taken(
     top: Path, book: DebateLog, debate: str = "d", warn: Callable[[str], None] = print
 ) -> str:
-    with claim_reports(Names(str(top), "reports", "x", DAY), debate, 2, book, warn) as reports:
+    with claim_reports(
+        ReportNames(str(top), "reports", "x", DAY), debate, 2, book, warn
+    ) as reports:
         return reports.stem
 
 
@@ -109,7 +111,7 @@ def test_what_is_gone_or_unreadable_is_said(top: Path, book: DebateLog) -> None:
 
 
 def test_nothing_is_written_once_the_debate_is_over(top: Path, book: DebateLog) -> None:
-    with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
+    with claim_reports(ReportNames(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
     with pytest.raises(Altered, match="was over"):
         reports.append(1, "two\n")
@@ -119,7 +121,7 @@ def test_nothing_is_written_once_the_debate_is_over(top: Path, book: DebateLog) 
 def test_an_unfinished_debate_is_gone_on_with_and_a_finished_one_is_not(
     top: Path, book: DebateLog
 ) -> None:
-    with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
+    with claim_reports(ReportNames(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
     assert taken(top, book, "other") == f"reports/x-2-{DAY}"
     assert taken(top, book) == STEM
@@ -130,14 +132,14 @@ def test_an_unfinished_debate_is_gone_on_with_and_a_finished_one_is_not(
 
 def test_it_is_gone_on_with_on_another_day_too(top: Path, book: DebateLog) -> None:
     with claim_reports(
-        Names(str(top), "reports", "x", "2026-01-30"), "d", 2, book, print
+        ReportNames(str(top), "reports", "x", "2026-01-30"), "d", 2, book, print
     ) as reports:
         reports.append(1, "one\n")
     assert taken(top, book) == "reports/x-2026-01-30"
 
 
 def test_names_that_are_held_just_now_are_passed_over(top: Path, book: DebateLog) -> None:
-    names = Names(str(top), "reports", "x", DAY)
+    names = ReportNames(str(top), "reports", "x", DAY)
     other: list[str] = []
     with claim_reports(names, "d", 2, book, print):
         import threading
@@ -152,7 +154,7 @@ def test_names_that_are_held_just_now_are_passed_over(top: Path, book: DebateLog
 def test_a_spoilt_unfinished_debate_starts_anew_and_says_why(
     judge: int, top: Path, book: DebateLog
 ) -> None:
-    with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
+    with claim_reports(ReportNames(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
     path = top / f"{STEM}.{judge}.md"
     path.write_text("forged")
@@ -168,7 +170,7 @@ def test_a_spoilt_unfinished_debate_starts_anew_and_says_why(
 
 
 def test_an_unreadable_report_of_an_unfinished_debate(top: Path, book: DebateLog) -> None:
-    with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
+    with claim_reports(ReportNames(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
     (top / f"{STEM}.2.md").write_bytes(b"\xff")
     said: list[str] = []
