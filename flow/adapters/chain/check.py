@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.chain import event_chain, event_log, ledger_file
-from flow.adapters.chain.files import (
+from flow.adapters.chain.evidence_folder import (
     RunFindings,
     add_unaccounted,
     check_evidence,
@@ -47,6 +47,7 @@ NOTED_LIMIT = 10
 
 _VERDICT = "last-verdict.json"
 _SMALL = ("proposal.json", _VERDICT, "loop.json")
+"""Small files that are replaced, and pinned by their digests."""
 _PASSING = ("measuring.json",)
 """Left by a killed evaluation: the untracked files when it began."""
 _ARCHIVE = f"evidence{layout.ARCHIVE_SUFFIX}"
@@ -245,8 +246,8 @@ def unvouched(root: str, run_id: str, pinned: PinnedRun | None, newest: int) -> 
     return notes
 
 
-def ledger(root: str, run_id: str, pinned: PinnedRun | None) -> CheckedRun:
-    """A run's ledger alone, against the pinned head, and the run's files that are not Flow's."""
+def check_ledger(root: str, run_id: str, pinned: PinnedRun | None) -> CheckedRun:
+    """Check a run's ledger alone, against the pinned head, and for files that are not Flow's."""
     rel = layout.ledger_file(run_id)
     head = pinned.ledger if pinned is not None else None
     witnessed = [WitnessedHead(head, OWN)] if head is not None else []

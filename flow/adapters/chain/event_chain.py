@@ -43,6 +43,8 @@ def check(root: str, run_id: str, pinned: Head | None, add: AddFinding) -> Event
 
 
 class _EventReader:
+    """The check of a run's events, line by line; ``rel`` is the file for findings about no line."""
+
     def __init__(self, run_id: str, rel: str, pinned: Head | None, add: AddFinding) -> None:
         self._rel, self._pinned, self._add = rel, pinned, add
         self._lines = 0
@@ -64,9 +66,9 @@ class _EventReader:
     def end(self, *, earlier: bool) -> None:
         """End the file. ``earlier``: a newer file follows it, so it must hold events."""
         if earlier and not self._lines:
-            self._name("unaccounted", "holds no event; Flow leaves no such file")
+            self._add_break("unaccounted", "holds no event; Flow leaves no such file")
         elif earlier and self._torn is not None:
-            self._name("altered", f"line {self._torn} is no event, and the file ends there")
+            self._add_break("altered", f"line {self._torn} is no event, and the file ends there")
 
     def take(self, line: Line) -> None:
         """Compare one more line."""
@@ -76,7 +78,7 @@ class _EventReader:
             if self._torn is None:
                 self._torn = line.number
             if not line.ended:
-                self._name("cut", f"line {line.number} is half a line")
+                self._add_break("cut", f"line {line.number} is half a line")
             return
         seq, digest = event.get("seq"), event.get("hash")
         if digest is None and not self._chained:
@@ -99,18 +101,18 @@ class _EventReader:
         bare = dict(event)
         digest = bare.pop("hash", None)
         if event_log.text(event) != line.text or not is_digest(digest):
-            self._name("altered", f"line {line.number} is not written as Flow writes it")
+            self._add_break("altered", f"line {line.number} is not written as Flow writes it")
         elif seal(bare) != digest:
-            self._name("altered", f"line {line.number} (event {seq}) was altered")
+            self._add_break("altered", f"line {line.number} (event {seq}) was altered")
         elif seq != self._seq and self._torn is not None:
-            self._name("altered", f"line {self._torn} is no event, and one was there")
+            self._add_break("altered", f"line {self._torn} is no event, and one was there")
         elif not isinstance(seq, int) or seq != self._seq:
             kind: Kind = "reordered" if isinstance(seq, int) and seq < self._seq else "missing"
             text = f"line {line.number} is event {seq}, and event {self._seq} should be there"
-            self._name(kind, text)
+            self._add_break(kind, text)
         elif self._prev and event.get("prev") != self._prev:
             text = f"event {seq} does not follow the one before it: one of them was replaced"
-            self._name("restored", text)
+            self._add_break("restored", text)
 
     def _unchained(self, line: Line, seq: object) -> None:
         """A line of a version of Flow that did not chain events; the first chained one names it."""
@@ -119,15 +121,15 @@ class _EventReader:
 
     def finish(self) -> None:
         if self._torn is not None:
-            self._name("altered", f"line {self._torn} is no event, and none follows it")
+            self._add_break("altered", f"line {self._torn} is no event, and none follows it")
         if not self._reached and self._pinned is not None:
             text = (
                 "was cut, or restored from an older copy: your own state folder knows event "
                 f"{self._pinned.number}, which is not in it"
             )
-            self._name("cut", text)
+            self._add_break("cut", text)
 
-    def _name(self, kind: Kind, text: str) -> None:
+    def _add_break(self, kind: Kind, text: str) -> None:
         self._add(kind, self._rel, text)
         self._torn = None
-        self._reached = True  # the break has been named
+        self._reached = True  # else the same break would be named twice

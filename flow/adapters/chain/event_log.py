@@ -45,9 +45,9 @@ LINE_LIMIT = 4 << 20
 """Bytes: no event is longer; a file with a longer line is refused, not searched for its start."""
 
 _NEWEST_LIMIT = 16
-_newest: dict[tuple[str, str], tuple[tuple[int, ...], Event, bytes]] = {}
+_newest: dict[tuple[str, str], tuple[tuple[int, ...], tuple[Event, bytes]]] = {}
 """(root, run) → the stamp of the run's events when this process last read or wrote the newest one,
-that event, and its line. Appending changes the stamp. If others alter the newest line without
+and that event with its line. Appending changes the stamp. If others alter the newest line without
 changing it, they break the chain: the next event follows the line that was there.
 """
 
@@ -253,9 +253,9 @@ def _last(root: str, run_id: str) -> tuple[Event, bytes]:
     """The run's newest event and its line; empty if there is none."""
     rel = layout.events_file(run_id)
     stamp = files.stamp(root, rel)  # taken before the reading, so that a later write is noticed
-    known = _newest.get((root, run_id))
-    if known is not None and known[0] == stamp:
-        return known[1:]
+    remembered_at, newest = _newest.get((root, run_id), (None, ({}, b"")))
+    if remembered_at == stamp:
+        return newest
     for line in backwards(root, rel, b'"seq":'):
         event = lenient_json.mapping(line)
         if event is not None:
@@ -267,7 +267,7 @@ def _last(root: str, run_id: str) -> tuple[Event, bytes]:
 def _remember(root: str, run_id: str, stamp: tuple[int, ...], event: Event, line: bytes) -> None:
     _newest.pop((root, run_id), None)
     if stamp:
-        _newest[root, run_id] = stamp, event, line
+        _newest[root, run_id] = stamp, (event, line)
     if len(_newest) > _NEWEST_LIMIT:
         del _newest[next(iter(_newest))]
 

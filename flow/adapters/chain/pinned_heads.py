@@ -59,7 +59,7 @@ class PinnedRun(NamedTuple):
     read_error: StorageError | None = None
     """The disk's error, if it gave no answer."""
 
-    def outside(self, number: int) -> bool:
+    def is_unverified(self, number: int) -> bool:
         """Whether the entry with this number is unverified."""
         return (
             self.ledger is None or number > self.ledger.number or contains(self.unvouched, number)

@@ -4,7 +4,7 @@ Only entries that the user's own state folder vouches for count (SPEC 1). Anyone
 the checkout can write entries that fit the chain: it has no secret. So an entry counts only if
 
 * following ``prev`` from the pinned head (:mod:`flow.adapters.chain.pinned_heads`) reaches it, and
-  its number lies in no span that Flow did not pin, or
+  its number lies in no interval that Flow did not pin, or
 * this session appended it.
 
 A small file of a run counts if its digest is pinned, or this session wrote it.
@@ -237,7 +237,7 @@ class RunRecord:
         chain = self._chain(run_id, pinned)
         entry = chain.find(kind, evidence_id)
         self._note_parted(run_id, chain)
-        return entry if entry is not None and not pinned.outside(entry.seq) else None
+        return entry if entry is not None and not pinned.is_unverified(entry.seq) else None
 
     def evidence_ids(self, run_id: str, prefix: str) -> Iterator[str]:
         """The sidecars whose ids begin with ``prefix`` and whose entries are vouched for.
@@ -251,7 +251,7 @@ class RunRecord:
             return
         chain = self._chain(run_id, pinned)
         for name, seq in chain.ids(prefix):
-            if name not in yielded and not pinned.outside(seq):
+            if name not in yielded and not pinned.is_unverified(seq):
                 yielded[name] = None
                 yield name
         self._note_parted(run_id, chain)
@@ -358,7 +358,7 @@ class RunRecord:
         return pinned
 
     def _failed(self, error: FlowError) -> None:
-        """Handle a state folder that could not be read or written."""
+        """Note a state folder that could not be read or written."""
         text = f"{error.faults[0]}: evidence counts only where it was recorded just now"
         self.troubles[text] = None
 

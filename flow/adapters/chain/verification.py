@@ -57,7 +57,7 @@ class RunVerification:
             other = witnesses.heads_at_commit(self._repo, against, self._folders)
         warnings = [*here.warnings, *other.warnings]
         if against is not None:
-            warnings += self._silent(other, against)
+            warnings += self._missing_witnesses(other, against)
         present = chain_check.run_ids(self._top)
         absent = [name for name in present if self._is_absent(name, here)]
         warnings += [
@@ -97,7 +97,7 @@ class RunVerification:
             row = self.verify(run_id, None)["runs"][0]
         except InputError:
             return RecordChain()
-        faults = tuple(f"{found['file']}: {found['message']}" for found in row["findings"])
+        faults = tuple(f"{finding['file']}: {finding['message']}" for finding in row["findings"])
         return RecordChain(row["head"] or "", row["entries"], faults)
 
     def _is_absent(self, run_id: str, journals: WitnessedHeads) -> bool:
@@ -116,7 +116,7 @@ class RunVerification:
             warnings += [f"your own heads are not compared: {fault}" for fault in error.faults]
             return {}
 
-    def _silent(self, other: WitnessedHeads, ref: str) -> list[str]:
+    def _missing_witnesses(self, other: WitnessedHeads, ref: str) -> list[str]:
         """Warnings why a comparison with a ref may show less than it seems to."""
         warnings = []
         if not other.runs and not other.commits:

@@ -69,8 +69,8 @@ def heads_at_commit(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHe
     runs: dict[str, list[WitnessedHead]] = {}
     warnings: list[str] = []
     for rel in _tracked(repo, commit, folders):
-        blob = run_git(repo, "cat-file", "-s", f"{commit}:{rel}")
-        if int(blob) > journal_store.LIMIT:
+        size = run_git(repo, "cat-file", "-s", f"{commit}:{rel}")
+        if int(size) > journal_store.LIMIT:
             warnings.append(f"{rel} at {ref} is larger than a journal and was left out")
             continue
         data = run_git(repo, "cat-file", "blob", f"{commit}:{rel}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.chain import ledger_file
-from flow.adapters.chain.files import OUTPUT
+from flow.adapters.chain.evidence_folder import OUTPUT
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import scanned

@@ -264,14 +264,14 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: lis
     for run_id in sorted({*runs, *known}):
         do = f"see all of it: flow evidence verify {run_id}"
         try:
-            kept = checkout.heads.read(run_id)
+            pinned = checkout.heads.read(run_id)
             if run_id not in runs:
                 report.found(f"run {run_id} has vanished", why, do)
                 continue
             if run_id in under_way:
-                checked = chain_check.check(checkout.top, run_id, kept, notes=False)
+                checked = chain_check.check(checkout.top, run_id, pinned, notes=False)
             else:
-                checked = chain_check.ledger(checkout.top, run_id, kept)
+                checked = chain_check.check_ledger(checkout.top, run_id, pinned)
         except FlowError as error:
             report.failed(error, why)
             continue
@@ -288,7 +288,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: lis
                 f"look who put them there, and move them away; {do}",
             )
         newest = checked.head.number if checked.head is not None else 0
-        notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
+        notes = chain_check.unvouched(checkout.top, run_id, pinned, newest) if newest else []
         if notes:
             report.fact(f"run {run_id}", notes[0])
     rest = "every file of the goals under way; of the others: flow evidence verify"

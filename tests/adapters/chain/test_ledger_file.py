@@ -12,8 +12,7 @@ import sys
 import pytest
 
 from flow.adapters.chain import check as chain_check
-from flow.adapters.chain import event_log, ledger_file
-from flow.adapters.chain import files as chain_files
+from flow.adapters.chain import event_log, evidence_folder, ledger_file
 from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, gc
@@ -336,7 +335,7 @@ def test_a_huge_run_of_faults_is_counted(root):
     record(root, "one")
     files.replace(root, LEDGER, b"junk\n" * 5000)
     found = chain_check.check(root, RUN, None)
-    assert sum(not finding.aside for finding in found.findings) == chain_files.FINDINGS_LIMIT
+    assert sum(not finding.aside for finding in found.findings) == evidence_folder.FINDINGS_LIMIT
     assert found.more > 4000
 
 
@@ -368,7 +367,7 @@ def test_a_file_that_the_disk_does_not_give_is_a_finding(root, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(chain_files._EvidenceFolder, "_digest", refuse)
+    monkeypatch.setattr(evidence_folder._EvidenceFolder, "_digest", refuse)
     assert {"unreadable"} <= {kind for kind, _ in findings(root)}
 
 
