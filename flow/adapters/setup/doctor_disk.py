@@ -67,7 +67,8 @@ def _try_all(report: DoctorReport, flow: str) -> None:
                 do = "move the checkout to a local file system"
                 report.found(f".flow: {name}: {problem}", why, do)
         report.fact("file system", ", ".join(can))
-        if os.path.exists(os.path.join(folder, "A".lower())):
+        _probe_file(folder, "case")
+        if os.path.exists(os.path.join(folder, "CASE")):
             report.fact("letter case", "names that differ only in case are one file here")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -229,6 +229,18 @@ def test_a_disk_without_room_to_evaluate_is_a_finding(ready: GitRepo, monkeypatc
     assert finding["what"] == ".flow cannot be written: No space left on device"
 
 
+def test_a_disk_that_knows_no_letter_case_is_told(ready: GitRepo, monkeypatch: Any) -> None:
+    assert "letter case" not in flow(ready, "doctor", "-v").stdout
+    monkeypatch.setattr(os.path, "exists", _exists_in_any_case)
+    assert "names that differ only in case are one file here" in flow(ready, "doctor", "-v").stdout
+
+
+def _exists_in_any_case(path: str | os.PathLike[str]) -> bool:
+    """What a disk without letter case answers."""
+    folder, name = os.path.split(os.path.abspath(path))
+    return os.path.isdir(folder) and name.lower() in map(str.lower, os.listdir(folder))
+
+
 def test_a_setting_that_is_not_obeyed_is_told_with_the_line_for_it(ready: GitRepo) -> None:
     assert flow(ready, "config", "set", "stopHookEnforcement", "block").status == 0
     words = ("config", "set", "stopHookEnforcement", "warn", "--project")
