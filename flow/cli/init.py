@@ -7,7 +7,7 @@ import os
 from flow.adapters.process.speaker import current_speaker
 from flow.adapters.setup import init as setup_init
 from flow.adapters.setup.beside_goals import keep_runs_out
-from flow.adapters.setup.set_up_place import SetUpPlace
+from flow.adapters.setup.set_up_context import SetUpContext
 from flow.adapters.setup.settings_edit import settings_place
 from flow.adapters.setup.undo import undo, untracked, what_stays
 from flow.cli.parsing import CommandSpec, usage_error
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from flow.adapters.setup.file_edits import InitStep
-    from flow.adapters.setup.init import Done, InitRequest
+    from flow.adapters.setup.init import InitRequest, InitResult
     from flow.cli.output import Output
 
     _Choice = TypeVar("_Choice", bound=str)
@@ -63,9 +63,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_init(args: argparse.Namespace, out: Output) -> int:
-    place = SetUpPlace(os.getcwd(), out.environ)
-    if place.is_git_folder:
-        raise in_file(visible(place.top)).wrong_state(
+    context = SetUpContext(os.getcwd(), out.environ)
+    if context.is_git_folder:
+        raise in_file(visible(context.top)).wrong_state(
             "is a git repository without a checkout, so nothing can be worked on here",
             "make a checkout of it (git clone, git worktree add), and run it there",
         )
@@ -76,10 +76,10 @@ def _run_init(args: argparse.Namespace, out: Output) -> int:
     if args.undo:
         if args.host or args.enforcement or args.git_hook or args.private:
             raise usage_error("--undo goes with no other option", "flow init", key="--undo")
-        return _undo(place, out)
-    request = _request(args, place, out)
-    _refuse_agent(place, request, out)
-    done = setup_init.init(place, request)
+        return _undo(context, out)
+    request = _request(args, context, out)
+    _refuse_agent(context, request, out)
+    done = setup_init.init(context, request)
     document = {
         "top": done.top,
         "git": done.no_git is None,
@@ -96,7 +96,7 @@ def _run_init(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _lines(done: Done, request: InitRequest, out: Output) -> list[str]:
+def _lines(done: InitResult, request: InitRequest, out: Output) -> list[str]:
     if out.can_ask:
         notes = done.hook.notes if done.hook is not None else ()
         return render.set_up(
@@ -118,26 +118,26 @@ def _step_lines(steps: Sequence[InitStep]) -> list[str]:
     return [f"{step.file:<{width}}  {step.did}" for step in steps]
 
 
-def _request(args: argparse.Namespace, place: SetUpPlace, out: Output) -> InitRequest:
+def _request(args: argparse.Namespace, context: SetUpContext, out: Output) -> InitRequest:
     """The request made by the options, and at a terminal by a person's answers."""
     request = setup_init.InitRequest(
         args.host,
         args.enforcement,
         args.git_hook is not None,
-        args.private or setup_init.is_private(place),
+        args.private or setup_init.is_private(context),
     )
-    host, enforcement, git_hook = setup_init.unasked(place)
+    host, enforcement, git_hook = setup_init.unasked(context)
     if not out.can_ask:
-        if args.enforcement and not args.host and host and not setup_init.plugin_in(place):
+        if args.enforcement and not args.host and host and not setup_init.plugin_in(context):
             raise usage_error(
                 "no agent's hook is set up here that could keep it working: name the agent",
                 "flow init",
                 key="--host",
             )
         return request
-    if host and args.host is None and not setup_init.plugin_in(place):
+    if host and args.host is None and not setup_init.plugin_in(context):
         request = request._replace(host=_chosen(out, *render.HOST_QUESTION, HOSTS))
-    works = request.host is not None or not host or setup_init.plugin_in(place)
+    works = request.host is not None or not host or setup_init.plugin_in(context)
     if enforcement and args.enforcement is None and works:
         level = _chosen(out, *render.ENFORCEMENT_QUESTION, LEVELS) or "warn"
         request = request._replace(enforcement=level, asked=True)
@@ -163,11 +163,11 @@ def _chosen(
     return None
 
 
-def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
+def _refuse_agent(context: SetUpContext, request: InitRequest, out: Output) -> None:
     """Raise :class:`PersonNeeded` if an agent's shell would loosen the user's own settings."""
     if not request.private or request.enforcement is None:
         return
-    before = place.settings.settings.stop_hook_enforcement
+    before = context.settings.settings.stop_hook_enforcement
     agent = is_agent(current_speaker(out.environ))
     if agent and loosens(KEYS[STOP_HOOK], before, request.enforcement):
         raise PersonNeeded(
@@ -179,7 +179,7 @@ def _refuse_agent(place: SetUpPlace, request: InitRequest, out: Output) -> None:
         )
 
 
-def _undo(place: SetUpPlace, out: Output) -> int:
+def _undo(context: SetUpContext, out: Output) -> int:
     if is_agent(current_speaker(out.environ)):
         raise PersonNeeded(
             "it takes out what asks a person, and this is an agent's shell",
@@ -187,22 +187,22 @@ def _undo(place: SetUpPlace, out: Output) -> int:
             key="--undo",
             remedy="a person, at a terminal: flow init --undo",
         )
-    if place.record is None or place.state_dir is None:
+    if context.record is None or context.state_dir is None:
         raise usage_error(
             "the state folder cannot be used, so nobody knows what flow init put in", "flow init"
         )
     try:
-        own = settings_place("user", place.home, place.top, here=True)
+        own = settings_place("user", context.home, context.top, here=True)
     except FlowError:
         own = None
-    repo = place.repo if place.common_dir is not None else None
+    repo = context.repo if context.common_dir is not None else None
     before = untracked(repo) if repo is not None else set()
-    steps = undo(repo, place.top, place.record, own, place.state_dir)
-    keep_runs_out(place.top, place.common_dir)
-    stays = list(what_stays(place.top))
+    steps = undo(repo, context.top, context.record, own, context.state_dir)
+    keep_runs_out(context.top, context.common_dir)
+    stays = list(what_stays(context.top))
     shown = sorted(untracked(repo) - before) if repo is not None else []
     document = {
-        "top": place.top,
+        "top": context.top,
         "steps": [{"file": step.file, "did": step.did} for step in steps],
         "stays": stays,
         "untracked": shown,

@@ -66,7 +66,7 @@ def _completed(
             added = completion(document, own(), taken)
             whole = formats.edit(_with_head(text, added, file), added.changes, file=file)
         except FlowError:
-            raise _only_a_persons(error) from None  # its own faults say more
+            raise _without_own_fields(error) from None  # says more than why it cannot be completed
         if whole == text:
             raise
     read = _read_whole(whole, file)
@@ -74,8 +74,8 @@ def _completed(
     return read._replace(warnings=(*told, *read.warnings))
 
 
-def _only_a_persons(error: ContractError) -> ContractError:
-    """The faults without those that Flow's own fields would have mended."""
+def _without_own_fields(error: ContractError) -> ContractError:
+    """The error without the faults that Flow's own fields would have mended."""
     faults = [
         f for f in error.faults if f.message != MISSING or not re.fullmatch(_OWN, f.key or "")
     ]

@@ -120,7 +120,7 @@ def _fsync_fault(folder: str) -> str | None:
     return None
 
 
-def _no_follow(folder: str) -> str | None:
+def _symlink_fault(folder: str) -> str | None:
     link = os.path.join(folder, "symlink")
     os.symlink(_probe_file(folder, "symlink-target"), link)
     try:
@@ -140,13 +140,13 @@ def _rename_fault(folder: str) -> str | None:
 
 def _append_fault(folder: str) -> str | None:
     path = _probe_file(folder, "append")
-    one, other = (os.open(path, os.O_WRONLY | os.O_APPEND) for _ in range(2))
+    first, second = (os.open(path, os.O_WRONLY | os.O_APPEND) for _ in range(2))
     try:
-        os.write(one, b"a\n")
-        os.write(other, b"b\n")
+        os.write(first, b"a\n")
+        os.write(second, b"b\n")
     finally:
-        os.close(one)
-        os.close(other)
+        os.close(first)
+        os.close(second)
     with open(path, "rb") as file:
         return None if file.read() == b"a\nb\n" else "one append overwrote the other"
 
@@ -162,13 +162,13 @@ _PROBES: tuple[tuple[str, Callable[[str], str | None], str], ...] = (
     ("hard links", _link_fault, "two writers could take the same evidence id"),
     ("locks (flock)", _flock_fault, "two commands could write at once; Flow refuses to"),
     ("fsync", _fsync_fault, "a power cut could lose what was said to be recorded"),
-    ("O_NOFOLLOW", _no_follow, "a link could lead a write out of the checkout"),
+    ("O_NOFOLLOW", _symlink_fault, "a link could lead a write out of the checkout"),
     ("rename", _rename_fault, "a reader could see half of a goal"),
     ("O_APPEND", _append_fault, "two events could overwrite each other"),
 )
 
 
-AT_WORK = 600
+REPORT_SECONDS = 600
 """Seconds after which a report's temporary file is left over; no lock of a goal covers it."""
 
 
@@ -181,7 +181,7 @@ def leftovers(checkout: ExaminedCheckout) -> list[str]:
     paths += [
         rel
         for rel in files.leftovers(top, _reports(checkout))
-        if _is_old(os.path.join(top, rel), AT_WORK)
+        if _is_old(os.path.join(top, rel), REPORT_SECONDS)
     ]
     paths += [f".flow/{name}" for name in probes]  # of probes that were ended in the middle
     return [*paths, *_state_leftovers(checkout)]
@@ -261,10 +261,10 @@ def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
     known = [".flow", ".claude", journal_dir(checkout).strip("/")]
     top = os.path.realpath(checkout.top)
     folders: list[str] = []
-    for one in sorted(dict.fromkeys(usual)):
-        inside = any(f"{one}/".startswith(f"{other}/") for other in (*known, *folders))
-        if not inside and os.path.realpath(os.path.join(top, one)) == os.path.join(top, one):
-            folders.append(one)
+    for folder in sorted(dict.fromkeys(usual)):
+        inside = any(f"{folder}/".startswith(f"{other}/") for other in (*known, *folders))
+        if not inside and os.path.realpath(os.path.join(top, folder)) == os.path.join(top, folder):
+            folders.append(folder)
     return tuple(folders)
 
 

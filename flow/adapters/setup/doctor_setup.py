@@ -11,7 +11,7 @@ from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook
 from flow.adapters.setup import init as setup_init
 from flow.adapters.setup.beside_goals import IGNORED, ignores_runs
-from flow.adapters.setup.set_up_place import SetUpPlace
+from flow.adapters.setup.set_up_context import SetUpContext
 from flow.adapters.user_state import settings
 from flow.core import layout
 from flow.core.setting_keys import KEYS
@@ -64,7 +64,7 @@ def ignored_runs(
         what = f"git does not ignore {IGNORED}"
         why = "evidence and locks of your runs would be committed"
         if fix:
-            step = setup_init.ignore_runs(SetUpPlace(checkout.top, environ))
+            step = setup_init.ignore_runs(SetUpContext(checkout.top, environ))
             if ignores_runs(checkout.repo):
                 report.fixed.append(f"{step.file}: {step.did}")
                 return
@@ -127,7 +127,7 @@ def _renewed(
 ) -> bool:
     renewed = False
     with report.noting("the pre-push hook cannot be renewed"):
-        step = setup_init.renew_git_hook(SetUpPlace(checkout.top, environ))
+        step = setup_init.renew_git_hook(SetUpContext(checkout.top, environ))
         if files.exists(str(checkout.repo.common_dir), PRE_PUSH) and not os.access(path, os.X_OK):
             os.chmod(path, 0o755)  # noqa: S103 - git ignores a hook that is no program
         report.fixed.append(f"{step.file}: {step.did}")

@@ -9,7 +9,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.setup.json import Added, JsonFile
+    from flow.adapters.setup.json_file import Added, JsonFile
     from flow.adapters.user_state.written_files import OwnRecord
 
 AS_IT_SHOULD_BE = "is as it should be"

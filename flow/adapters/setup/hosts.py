@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flow.adapters.contracts.text import Path
-    from flow.adapters.setup.json import JsonFile
+    from flow.adapters.setup.json_file import JsonFile
 
     Settings = Mapping[str, Mapping[str, Any]]
     """The content of Claude Code's settings files, by the names that people know, winner first."""

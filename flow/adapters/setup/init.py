@@ -21,7 +21,7 @@ from flow.adapters.setup.file_edits import (
     edited_json,
     lines_added,
 )
-from flow.adapters.setup.json import JsonFile
+from flow.adapters.setup.json_file import JsonFile
 from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
 from flow.core.layout import SCHEMA
@@ -34,7 +34,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from flow.adapters.setup.git_hook import GitHookPlan
     from flow.adapters.setup.hosts import Hook
-    from flow.adapters.setup.set_up_place import SetUpPlace
+    from flow.adapters.setup.set_up_context import SetUpContext
     from flow.core.setting_keys import StopHookEnforcement
 
 CLAUDE = hosts.CLAUDE
@@ -88,7 +88,7 @@ class InitRequest(NamedTuple):
     """Whether a person was asked about ``enforcement``."""
 
 
-class Done(NamedTuple):
+class InitResult(NamedTuple):
     """Result of ``init``. ``no_git`` is why git cannot be used here, or None."""
 
     top: str
@@ -102,62 +102,62 @@ class Done(NamedTuple):
     """With ``--private``: number of Flow's files that git tracks already."""
 
 
-def init(place: SetUpPlace, request: InitRequest) -> Done:
+def init(context: SetUpContext, request: InitRequest) -> InitResult:
     """Make the checkout ready.
 
     Reads everything first, so that a broken file is refused before anything is written. Raises
     :class:`ContractError` for a broken settings file, :class:`RefusedError` for a symlink.
     """
-    hook, plans = _set_up_hosts(place, request)
-    lines = _excluded(place, request) if request.private else _lines(place)
+    hook, plans = _set_up_hosts(context, request)
+    lines = _excluded(context, request) if request.private else _lines(context)
     plans = [*lines, *plans]
-    git_plan = _plan_git_hook(place) if request.git_hook else None
-    plans.append(_schema_copied(place.top))
-    ids = files.names(place.top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
+    git_plan = _plan_git_hook(context) if request.git_hook else None
+    plans.append(_schema_copied(context.top))
+    ids = files.names(context.top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
     if ids:
         plans.append(InitStep(layout.GOALS + "/", f"is there; goal files in it: {len(ids)}"))
     elif request.example:
-        plans.append(_example_goal(place))
-    steps = [_carry_out(place, plan) for plan in plans]
+        plans.append(_example_goal(context))
+    steps = [_carry_out(context, plan) for plan in plans]
     if git_plan is not None:
-        steps.append(_carry_out_hook(place, git_plan))
-    setting = _set_here(place, request, steps)
+        steps.append(_carry_out_hook(context, git_plan))
+    setting = _set_here(context, request, steps)
     edits = [plan for plan in plans if isinstance(plan, FileEdit)]
-    if place.record is not None and (edits or setting or request.asked):
-        place.record.add(edits, setting, asked=request.asked)
+    if context.record is not None and (edits or setting or request.asked):
+        context.record.add(edits, setting, asked=request.asked)
     next_step = f"read {layout.goal_file(EXAMPLE)}, or: flow goal create --help"
-    return Done(
-        place.top,
-        place.no_git,
+    return InitResult(
+        context.top,
+        context.no_git,
         tuple(steps),
         "flow goal list" if ids else next_step if request.example else "flow goal create",
         hook,
         git_plan.line if git_plan is not None else "",
-        _tracked(place) if request.private else 0,
+        _tracked(context) if request.private else 0,
     )
 
 
-def unasked(place: SetUpPlace) -> tuple[bool, bool, bool]:
+def unasked(context: SetUpContext) -> tuple[bool, bool, bool]:
     """Whether host, enforcement and git hook are still open questions here."""
-    known = place.record.read() if place.record is not None else {}
-    host = not any(_has_hook(place.top, name) for name in layout.HOST_FILES)
-    enforcement = place.settings.origins[STOP_HOOK] == DEFAULT and known.get("asked") is not True
-    pushes = place.common_dir is not None and place.repo is not None
-    hook = pushes and place.repo is not None and git_hook.installed_hook(place.repo) is None
+    known = context.record.read() if context.record is not None else {}
+    host = not any(_has_hook(context.top, name) for name in layout.HOST_FILES)
+    enforcement = context.settings.origins[STOP_HOOK] == DEFAULT and known.get("asked") is not True
+    pushes = context.common_dir is not None and context.repo is not None
+    hook = pushes and context.repo is not None and git_hook.installed_hook(context.repo) is None
     return host, enforcement, hook
 
 
-def is_private(place: SetUpPlace) -> bool:
+def is_private(context: SetUpContext) -> bool:
     """Whether an earlier ``flow init --private`` keeps Flow's files out of the repository."""
-    if place.common_dir is None:
+    if context.common_dir is None:
         return False
-    data = files.read_optional(place.common_dir, EXCLUDE) or b""
+    data = files.read_optional(context.common_dir, EXCLUDE) or b""
     return f"/{_FOLDER}".encode() in (line.strip() for line in data.split(b"\n"))
 
 
-def plugin_in(place: SetUpPlace) -> bool:
+def plugin_in(context: SetUpContext) -> bool:
     """Whether Claude Code's plugin, which brings the Stop hook, is enabled here."""
-    return hosts.plugin_settings(place.top, place.environ) is not None
+    return hosts.plugin_settings(context.top, context.environ) is not None
 
 
 def _has_hook(top: str, host: str) -> bool:
@@ -168,59 +168,59 @@ def _has_hook(top: str, host: str) -> bool:
         return False
 
 
-def _lines(place: SetUpPlace) -> list[InitStep | FileEdit]:
-    journals = f"{place.settings.settings.journal_dir}/*.md merge=union"
+def _lines(context: SetUpContext) -> list[InitStep | FileEdit]:
+    journals = f"{context.settings.settings.journal_dir}/*.md merge=union"
 
     def is_ignored(_: str, lines: list[str]) -> bool:
         last = next(filter(None, reversed(lines)), "")  # a second one at the end would not help
-        return names_runs(lines) and (last == IGNORED or _ignores_runs(place))
+        return names_runs(lines) and (last == IGNORED or _ignores_runs(context))
 
     return [
-        lines_added(place.top, ".gitignore", (IGNORED,), is_ignored),
+        lines_added(context.top, ".gitignore", (IGNORED,), is_ignored),
         lines_added(
-            place.top, ".gitattributes", (ATTRIBUTES, journals), lambda line, lines: line in lines
+            context.top, ".gitattributes", (ATTRIBUTES, journals), lambda line, lines: line in lines
         ),
     ]
 
 
-def _ignores_runs(place: SetUpPlace) -> bool:
+def _ignores_runs(context: SetUpContext) -> bool:
     """Whether git leaves runs out of commits; True without git, since there are no commits."""
-    return place.repo is None or place.no_git is not None or ignores_runs(place.repo)
+    return context.repo is None or context.no_git is not None or ignores_runs(context.repo)
 
 
-def _own_paths(place: SetUpPlace) -> list[str]:
+def _own_paths(context: SetUpContext) -> list[str]:
     """The files and folders that are Flow's alone."""
-    journals = f"{place.settings.settings.journal_dir}/"
+    journals = f"{context.settings.settings.journal_dir}/"
     return [_FOLDER, journals, layout.SETTINGS_LOCAL, layout.CLAUDE_LOCAL]
 
 
-def _tracked(place: SetUpPlace) -> int:
+def _tracked(context: SetUpContext) -> int:
     """Number of them that git tracks; 0 without git."""
-    if place.repo is None or place.no_git is not None:
+    if context.repo is None or context.no_git is not None:
         return 0
-    return len(repository.listed_files(place.repo, "--", *_own_paths(place)))
+    return len(repository.listed_files(context.repo, "--", *_own_paths(context)))
 
 
-def _excluded(place: SetUpPlace, request: InitRequest) -> list[InitStep | FileEdit]:
+def _excluded(context: SetUpContext, request: InitRequest) -> list[InitStep | FileEdit]:
     """Keep all of Flow's files out of the repository, for its own copy of git alone."""
-    if place.common_dir is None:
+    if context.common_dir is None:
         raise at_key("--private").invalid(
-            f"{place.no_git}, so there is no .git/{EXCLUDE} to write to", "make git work here"
+            f"{context.no_git}, so there is no .git/{EXCLUDE} to write to", "make git work here"
         )
-    wanted = _own_paths(place)
+    wanted = _own_paths(context)
     if request.host not in (None, "claude"):
         wanted.append(layout.HOST_FILES[request.host])
     lines = tuple(f"/{path}" for path in wanted)
     return [
-        lines_added(place.common_dir, EXCLUDE, lines, lambda line, there: line in there, git=True)
+        lines_added(context.common_dir, EXCLUDE, lines, lambda line, there: line in there, git=True)
     ]
 
 
 def _set_up_hosts(
-    place: SetUpPlace, request: InitRequest
+    context: SetUpContext, request: InitRequest
 ) -> tuple[Hook | None, list[InitStep | FileEdit]]:
     """The rules for Claude Code, the hook for the host, and the enforcement; each file once."""
-    top, host = place.top, request.host
+    top, host = context.top, request.host
     claude = layout.CLAUDE_LOCAL if request.private else CLAUDE
     targets: dict[str, JsonFile] = {}
     did: dict[str, list[str]] = {}
@@ -233,14 +233,14 @@ def _set_up_hosts(
     if host is not None:
         name = claude if host == "claude" else layout.HOST_FILES[host]
         if request.private and name != claude:
-            _refuse_tracked(place, name)
+            _refuse_tracked(context, name)
         target = targets.setdefault(name, targets[name] if name in targets else JsonFile(top, name))
-        hook, done = hosts.add_hook(target, host, top, place.environ)
+        hook, done = hosts.add_hook(target, host, top, context.environ)
         did.setdefault(name, []).append(done)
         level = f', "{request.enforcement}"' if request.enforcement else ""
         if done.startswith("added"):
             short.setdefault(name, []).insert(0, f"+ {hook.event} hook{level}")
-        if host == "claude" and (line := hosts.add_status_line(target, top, place.environ)):
+        if host == "claude" and (line := hosts.add_status_line(target, top, context.environ)):
             did[name].append(line)
             short[name].append("+ status line")
     if request.enforcement is not None and not request.private:
@@ -254,8 +254,8 @@ def _set_up_hosts(
     return hook, edits
 
 
-def _refuse_tracked(place: SetUpPlace, name: str) -> None:
-    if place.repo is not None and repository.listed_files(place.repo, "--", name):
+def _refuse_tracked(context: SetUpContext, name: str) -> None:
+    if context.repo is not None and repository.listed_files(context.repo, "--", name):
         raise in_file(name).refused(
             "is part of the repository, so --private cannot keep a hook in it out of it",
             "leave --host away, or use flow init without --private",
@@ -278,18 +278,18 @@ def _enforced(target: JsonFile, enforcement: StopHookEnforcement) -> str:
 
 
 def _set_here(
-    place: SetUpPlace, request: InitRequest, steps: list[InitStep]
+    context: SetUpContext, request: InitRequest, steps: list[InitStep]
 ) -> tuple[str, str] | None:
     """Write the enforcement into the user's own file, for this checkout alone (``--private``)."""
-    if not request.private or request.enforcement is None or place.state_dir is None:
+    if not request.private or request.enforcement is None or context.state_dir is None:
         return None
-    file = settings_edit.settings_place("user", place.home, place.top, here=True)
+    file = settings_edit.settings_place("user", context.home, context.top, here=True)
     key = KEYS[STOP_HOOK]
     before = settings_edit.read_setting(file, key)
     if before is not settings_edit.ABSENT:
         steps.append(InitStep(file.shown, f"says {before!r} for this checkout already"))
         return None
-    settings_edit.write_setting(file, key, request.enforcement, place.state_dir)
+    settings_edit.write_setting(file, key, request.enforcement, context.state_dir)
     did = f"stopHookEnforcement is {request.enforcement} for this checkout"
     steps.append(
         InitStep(file.shown, did, (f'+ stopHookEnforcement "{request.enforcement}", here',))
@@ -297,46 +297,46 @@ def _set_here(
     return STOP_HOOK, request.enforcement
 
 
-def _plan_git_hook(place: SetUpPlace) -> GitHookPlan:
-    if place.repo is None or place.common_dir is None:
-        raise at_key("--git-hook").invalid(f"{place.no_git}", "make git work here (git init)")
-    program = own_program(place.environ)
+def _plan_git_hook(context: SetUpContext) -> GitHookPlan:
+    if context.repo is None or context.common_dir is None:
+        raise at_key("--git-hook").invalid(f"{context.no_git}", "make git work here (git init)")
+    program = own_program(context.environ)
     if program is None:
         raise at_key("--git-hook").invalid(
             "the command flow is not to be found, so no hook could start it",
             "install the package, or call bin/flow of a checkout",
         )
-    return git_hook.plan_hook(place.repo, program)
+    return git_hook.plan_hook(context.repo, program)
 
 
-def _carry_out_hook(place: SetUpPlace, plan: GitHookPlan) -> InitStep:
-    if plan.data and place.repo is not None:
-        if place.own_record is not None:
-            before, after = git_hook.guard_digests(place.repo, plan)
-            place.own_record.guard(PRE_PUSH, before, after)
-        git_hook.write_hook(place.repo, plan)
+def _carry_out_hook(context: SetUpContext, plan: GitHookPlan) -> InitStep:
+    if plan.data and context.repo is not None:
+        if context.own_record is not None:
+            before, after = git_hook.guard_digests(context.repo, plan)
+            context.own_record.guard(PRE_PUSH, before, after)
+        git_hook.write_hook(context.repo, plan)
     short = {"new": "new", "chained": "new, after yours", "renewed": "renewed"}.get(plan.state)
     return InitStep(plan.shown, plan.did, (short,) if short else ())
 
 
-def renew_git_hook(place: SetUpPlace) -> InitStep:
+def renew_git_hook(context: SetUpContext) -> InitStep:
     """Write the present path of ``flow`` into Flow's hook."""
-    return _carry_out_hook(place, _plan_git_hook(place))
+    return _carry_out_hook(context, _plan_git_hook(context))
 
 
-def ignore_runs(place: SetUpPlace) -> InitStep:
+def ignore_runs(context: SetUpContext) -> InitStep:
     """Add the line that keeps run folders out of commits."""
-    plan = _lines(place)[0]
-    step = _carry_out(place, plan)
-    if place.record is not None and isinstance(plan, FileEdit):
-        place.record.add([plan], None, asked=False)
+    plan = _lines(context)[0]
+    step = _carry_out(context, plan)
+    if context.record is not None and isinstance(plan, FileEdit):
+        context.record.add([plan], None, asked=False)
     return step
 
 
-def _carry_out(place: SetUpPlace, plan: InitStep | FileEdit) -> InitStep:
+def _carry_out(context: SetUpContext, plan: InitStep | FileEdit) -> InitStep:
     if isinstance(plan, InitStep):
         return plan
-    plan.write(place.own_record)
+    plan.write(context.own_record)
     return plan.step
 
 
@@ -354,14 +354,14 @@ def _schema_copied(top: str) -> InitStep | FileEdit:
     )
 
 
-def _example_goal(place: SetUpPlace) -> FileEdit:
-    branch = (current_branch(place.repo) if place.repo is not None else None) or NO_BRANCH
+def _example_goal(context: SetUpContext) -> FileEdit:
+    branch = (current_branch(context.repo) if context.repo is not None else None) or NO_BRANCH
     branch = branch if is_utf8(branch) else NO_BRANCH
-    text = example(visible(os.path.basename(place.top)) or "repository", branch, clock.now())
+    text = example(visible(os.path.basename(context.top)) or "repository", branch, clock.now())
     data, file = text.encode("utf-8"), layout.goal_file(EXAMPLE)
     formats.read_goal(data, file=file)
     did = "made: a draft to look at and change"
-    return FileEdit(place.top, file, None, data, did, ("new, a draft to look at and change",))
+    return FileEdit(context.top, file, None, data, did, ("new, a draft to look at and change",))
 
 
 def _ask_rules(target: JsonFile) -> tuple[str, list[str]]:

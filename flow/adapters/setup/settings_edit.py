@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.state_folder import ensure_state_dir
-from flow.adapters.setup.json import JsonFile
+from flow.adapters.setup.json_file import JsonFile
 from flow.adapters.user_state.settings import LOCAL, OWN, PROJECT, distrust, is_top
 from flow.errors import FlowError, at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple

@@ -16,7 +16,7 @@ from flow.adapters.git.repository import listed_files
 from flow.adapters.ledger.set_up_marks import PRE_PUSH
 from flow.adapters.setup import git_hook, settings_edit
 from flow.adapters.setup.file_edits import InitStep
-from flow.adapters.setup.json import JsonFile
+from flow.adapters.setup.json_file import JsonFile
 from flow.core import layout
 from flow.core.setting_keys import KEYS
 from flow.errors import FlowError, GitError
@@ -158,7 +158,7 @@ def _before(data: bytes, entries: Sequence[Mapping[str, Any]]) -> bytes | None:
     digests = [sha256(base64.b64decode(entry["before"])).hexdigest() for entry in entries]
     states = [entry["digest"] for entry in entries]
     between = [*zip(states, digests[1:], strict=False), (states[-1], sha256(data).hexdigest())]
-    if any(one != other for one, other in between):
+    if any(left != met for left, met in between):
         return None
     return base64.b64decode(entries[0]["before"])
 

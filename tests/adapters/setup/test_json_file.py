@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.adapters.setup.json import JsonFile
+from flow.adapters.setup.json_file import JsonFile
 from flow.errors import ContractError
 from tests.support.effort import examples
 

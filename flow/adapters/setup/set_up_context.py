@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flow.core.settings import LoadedSettings
 
 
-class SetUpPlace:
+class SetUpContext:
     """The repository around ``cwd``; without one, ``cwd`` itself."""
 
     def __init__(self, cwd: str, environ: Mapping[str, str]) -> None:
