@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.ledger.writer import FileLedger
     from flow.adapters.user_state.checkouts import CheckoutNotes
-    from flow.adapters.user_state.goal_notes import Kind, Notes
+    from flow.adapters.user_state.goal_notes import GoalNotes, Kind
     from flow.adapters.user_state.judge_labels import LabelLog
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
@@ -370,11 +370,11 @@ class Context:
         with suppress(FlowError):  # without a state folder the inbox knows no checkout
             note(self.state_dir, self.top, self.repo.git_dir)
 
-    def notes(self, kind: Kind) -> Notes:
+    def notes(self, kind: Kind) -> GoalNotes:
         """Notes about this repository's goals in the user's state folder."""
-        from flow.adapters.user_state.goal_notes import Notes
+        from flow.adapters.user_state.goal_notes import GoalNotes
 
-        return Notes(self.state_dir, self.repository, kind)
+        return GoalNotes(self.state_dir, self.repository, kind)
 
     def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
         """The commands on the base commit as they are on record (red first)."""

@@ -6,7 +6,7 @@ from flow.adapters.chain import event_log
 from flow.adapters.inbox.checkout import InboxCheckout
 from flow.adapters.inbox.finder import InboxContents, InboxFinder, InboxQuery, own_state_folder
 from flow.adapters.inbox.index import InboxIndex
-from flow.adapters.user_state.trust import TrustNow, doubt
+from flow.adapters.user_state.trust import TrustedContracts, doubt
 from flow.app.inbox.goal_facts import is_no_evidence
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ def read_inbox(query: InboxQuery) -> InboxContents:
     any fault of a checkout becomes a row.
     """
     folder = own_state_folder()
-    index, trust = InboxIndex(folder), TrustNow(folder)
+    index, trust = InboxIndex(folder), TrustedContracts(folder)
 
     def open_checkout(repo: Repo) -> InboxCheckout:
         context = Context(repo.top, repo=repo)
@@ -40,7 +40,7 @@ def read_inbox(query: InboxQuery) -> InboxContents:
 class InboxGoals(Goals):
     """A checkout as :class:`~flow.adapters.inbox.checkout.InboxGoalsPort`."""
 
-    def __init__(self, context: Context, trust: TrustNow) -> None:
+    def __init__(self, context: Context, trust: TrustedContracts) -> None:
         super().__init__(context)
         self.branch = lambda: self._branch
         self._trust = trust

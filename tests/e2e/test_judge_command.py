@@ -86,7 +86,7 @@ def until_scored(repo: GitRepo, stop: Callable[[], Turn]) -> list[Turn]:
         if not cards(repo):
             stops.append(stop())
     # Whoever scores lets go of this once the news is stored, too.
-    with AutoJudgeMemory(os.environ["FLOW_STATE_DIR"], os.fspath(repo.path)).working(60):
+    with AutoJudgeMemory(os.environ["FLOW_STATE_DIR"], os.fspath(repo.path)).scoring_lock(60):
         return stops
 
 

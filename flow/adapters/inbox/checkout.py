@@ -11,7 +11,7 @@ import os
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.inbox.checkout_stamps import CheckoutStamps
-from flow.adapters.inbox.kept_standings import decoded, encoded, is_summary
+from flow.adapters.inbox.stored_standings import decoded, encoded, is_summary
 from flow.app.inbox import goal_facts
 from flow.app.inbox.goal_facts import FactsPort
 from flow.core import layout
@@ -50,15 +50,15 @@ class InboxGoalsPort(FactsPort, Protocol):
 class InboxCheckout:
     """A checkout as :class:`~flow.app.inbox.rows.CheckoutPort`."""
 
-    def __init__(self, goals: InboxGoalsPort, place: StampedCheckout, index: InboxIndex) -> None:
+    def __init__(self, goals: InboxGoalsPort, checkout: StampedCheckout, index: InboxIndex) -> None:
         self.goals = goals
-        self.repo = place.repo
-        self.top: str = place.repo.top
-        self.in_git = place.repo.git_dir is not None
+        self.repo = checkout.repo
+        self.top: str = checkout.repo.top
+        self.in_git = checkout.repo.git_dir is not None
         self.branch = goals.branch
         self.key = f"checkout {self.top}"
         self._index = index
-        self._stamps = CheckoutStamps(place, goals.branch)
+        self._stamps = CheckoutStamps(checkout, goals.branch)
         self._before: dict[str, Any] = index.get(self.key)
         self._now: dict[str, Any] = {}
         self._unreadable: dict[str, str] = {}
@@ -83,27 +83,26 @@ class InboxCheckout:
     def standing(self, goal_id: str, *, here: bool) -> StandingGoal:
         """The standing of a goal of the checkout; ``here``: its branch is checked out."""
         row = self._now[goal_id]
-        known = decoded(row.get("stands")) if row.get("here") == here else None
-        if known is not None:
-            known = self._still(goal_id, row, known, here=here)
-        if known is not None:
-            return known
+        earlier = decoded(row.get("stands")) if row.get("here") == here else None
+        present = self._still_standing(goal_id, row, earlier, here=here) if earlier else None
+        if present is not None:
+            return present
         loaded = self.goals.load(goal_id)
         # The files are stamped before they are read: a change during the reading is seen next time.
         run_id = loaded.goal.run_id if loaded.goal.status not in TERMINAL else None
         stamps = {files: self._stamps.of(run_id, with_files=files) for files in (False, True)}
-        stands = (
+        standing = (
             goal_facts.standing_here(self.goals, loaded)
             if here
             else goal_facts.standing_away(self.goals, loaded.goal)
         )._replace(contract=loaded.contract)
-        stamp = stamps[stands.rests_on_files]
+        stamp = stamps[standing.rests_on_files]
         row["stands"] = None
         # A goal that comes before it may be anywhere in the checkout, or in the state folder.
         if stamp.settled and not loaded.goal.after:
-            row |= {"here": here, "stamp": stamp.text, "stands": encoded(stands)}
+            row |= {"here": here, "stamp": stamp.text, "stands": encoded(standing)}
             row["run"] = run_id
-        return stands
+        return standing
 
     def keep(self) -> None:
         """Give the present findings to the index."""
@@ -148,18 +147,17 @@ class InboxCheckout:
     def _read_now(self) -> tuple[Mapping[str, GoalSummary], Mapping[str, FlowError]]:
         return self.goals.records.summaries()
 
-    def _still(
-        self, goal_id: str, row: Mapping[str, Any], known: StandingGoal, *, here: bool
+    def _still_standing(
+        self, goal_id: str, row: Mapping[str, Any], earlier: StandingGoal, *, here: bool
     ) -> StandingGoal | None:
-        """The earlier standing ``known`` as far as it still holds; None if it does not."""
-        if row.get("stamp") != self._stamps.text_of(
-            row.get("run"), with_files=known.rests_on_files
-        ):
+        """The ``earlier`` standing, with today's trust; None if it does not hold any more."""
+        stamp = self._stamps.text_of(row.get("run"), with_files=earlier.rests_on_files)
+        if row.get("stamp") != stamp:
             return None
-        facts = known.facts
+        facts = earlier.facts
         if not here or facts.status in TERMINAL or facts.pause or facts.status == "draft":
-            return known
-        why_not = self.goals.doubt(goal_id, known.contract)
+            return earlier
+        why_not = self.goals.doubt(goal_id, earlier.contract)
         if bool(why_not) != bool(facts.doubt):
             return None
-        return known._replace(facts=facts._replace(doubt=why_not))
+        return earlier._replace(facts=facts._replace(doubt=why_not))

@@ -14,7 +14,7 @@ import os
 from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.git.repository import head_commit
 from flow.adapters.user_state.checkouts import GOALS
-from flow.adapters.user_state.noted_checkouts import FOLDER, MARKER
+from flow.adapters.user_state.noted_checkouts import notes_folder
 from flow.adapters.worktree.guards import guards
 from flow.core import layout
 from flow.startup.once import once
@@ -96,8 +96,7 @@ class CheckoutStamps:
         for name in (layout.SETTINGS_LOCAL, layout.SETTINGS_PROJECT):
             stamps.file(os.path.join(top, name))
         stamps.file(os.path.join(home or "/", ".claude", "settings.flow.json"))
-        notes = f"{FOLDER}{top.rstrip('/')}/{MARKER}/{GOALS}"
-        stamps.file(os.path.join(checkout.state_dir, notes))
+        stamps.file(os.path.join(checkout.state_dir, notes_folder(top), GOALS))
         return stamps
 
     @once

@@ -23,7 +23,7 @@ from flow.version import __version__
 FILE = "inbox.sqlite"
 REVISION = 4
 """To be raised when the content or meaning of the values changes without the version."""
-_PATIENCE = 0.2
+_LOCK_SECONDS = 0.2
 """Seconds to wait for another process's lock."""
 _FORMAT = f"{REVISION} {__version__}"
 
@@ -93,7 +93,7 @@ class InboxIndex:
         ensure_state_dir(self._folder)
         if os.path.lexists(self._path) and not self._is_own(self._path):
             return
-        self._made()
+        self._make_file()
         connection = self._connect()
         try:
             with connection:
@@ -112,13 +112,13 @@ class InboxIndex:
             connection.close()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, timeout=_PATIENCE)
+        connection = sqlite3.connect(self._path, timeout=_LOCK_SECONDS)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA synchronous = OFF")  # lost values are found out again
         return connection
 
-    def _made(self) -> None:
-        """Make the file, for this user alone, before SQLite would."""
+    def _make_file(self) -> None:
+        """Make the file if it is missing, for this user alone, before SQLite would."""
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         os.close(os.open(self._path, flags, 0o600))
 

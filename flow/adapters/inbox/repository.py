@@ -6,7 +6,7 @@ import os
 
 from flow.adapters.fs.combined_stamp import CombinedStamp
 from flow.adapters.git.branch_files import branch_heads
-from flow.adapters.inbox.kept_standings import decoded_copy, encoded_copy
+from flow.adapters.inbox.stored_standings import decoded_copy, encoded_copy
 from flow.app.inbox import goal_facts
 from flow.app.inbox.rows import BranchCopies, BranchCopy
 from flow.app.ports import UnreadableOnBranch

@@ -38,7 +38,7 @@ class AutoJudgeMemory:
         self._work = f"{FOLDER}/{key}.work.lock"
 
     @contextmanager
-    def working(self, seconds: float) -> Iterator[None]:
+    def scoring_lock(self, seconds: float) -> Iterator[None]:
         """Hold the lock of scoring; :class:`LockTimeout` after ``seconds``."""
         ensure_below(self._state, FOLDER)
         with locks.exclusive(self._state, self._work, timeout=seconds, quick=True):
@@ -82,7 +82,7 @@ class AutoJudgeMemory:
             with self._changed() as memory:
                 _tell(memory, news, once)
 
-    def take(self) -> list[str]:
+    def take_news(self) -> list[str]:
         """Remove and return the news to show now; it will not be shown again."""
         if not check_state_dir(self._state):
             return []
@@ -97,7 +97,7 @@ class AutoJudgeMemory:
     def given_up(self) -> list[str]:
         """The skills of executions whose scoring was begun and never ended; they count as done.
 
-        Under :meth:`working`: then no other process scores.
+        Under :meth:`scoring_lock`: then no other process scores.
         """
         if not any(row["state"] == "running" for row in self._read()["tried"].values()):
             return []

@@ -22,7 +22,7 @@ from flow.adapters.fs.state_folder import (
     write_own,
 )
 from flow.adapters.git.find import Repo, find_repo, read_regular, upward
-from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, MARKER, SESSIONS, note
+from flow.adapters.user_state.noted_checkouts import FOLDER, HIDDEN, SESSIONS, note, notes_folder
 from flow.core.goal import ids
 from flow.core.stop.lost_goals import OpenGoal, OpenGoals, SessionNotes
 from flow.errors import FlowError
@@ -57,7 +57,7 @@ class CheckoutNotes:
 
     def __init__(self, folder: str, top: str, git_dir: str | None) -> None:
         self._folder = folder
-        self._rel = f"{FOLDER}{top.rstrip('/')}/{MARKER}"
+        self._rel = notes_folder(top)
         self._top = top
         self._git_dir = git_dir
 
@@ -137,10 +137,10 @@ class CheckoutNotes:
         if not document:
             drop_oldest(os.path.dirname(path), MOST_SESSIONS, (_SESSION_PREFIX,))
         if notes.continued:
-            self._point(session)
+            self._note_session(session)
 
-    def _point(self, session: str) -> None:
-        """Record that the session works here, in any folder."""
+    def _note_session(self, session: str) -> None:
+        """Record that the session works here, from whichever folder it stops in."""
         rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
         if not ids.SESSION_NAME.fits(session) or worked_in(self._folder, session) == self._top:
             return
@@ -205,7 +205,7 @@ def worked_in(folder: str, session: str | None) -> str | None:
 def nearest(folder: str, below: str) -> str | None:
     """The nearest folder, from ``below`` upward, that is a checkout known to Flow; else None."""
     for above in upward(below):
-        if os.path.lexists(f"{folder}/{FOLDER}{above.rstrip('/')}/{MARKER}/{GOALS}"):
+        if os.path.lexists(f"{folder}/{notes_folder(above)}/{GOALS}"):
             return above
     return None
 

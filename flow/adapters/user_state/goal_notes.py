@@ -21,7 +21,7 @@ LIMIT = 4 << 20
 """Most bytes of a note; one holds a contract of 1 MiB, escaped."""
 
 
-class Notes:
+class GoalNotes:
     """One kind of notes about one repository's goals. ``folder`` is the user's state folder."""
 
     def __init__(self, folder: str, repo: str, kind: Kind) -> None:

@@ -36,7 +36,7 @@ def note(folder: str, top: str, git_dir: str | None) -> None:
 
     ``folder`` is the state folder. Raises :class:`~flow.errors.FlowError` if it cannot be used.
     """
-    rel = _notes_of(top)
+    rel = notes_folder(top)
     if os.path.lexists(os.path.join(folder, rel, GIT_DIR)):
         return
     ensure_below(folder, rel)
@@ -46,7 +46,7 @@ def note(folder: str, top: str, git_dir: str | None) -> None:
 def git_dir_of(folder: str, top: str) -> str | None:
     """The git directory that a noted checkout had; None if it is not known."""
     try:
-        name = read_regular(os.path.join(folder, _notes_of(top), GIT_DIR))
+        name = read_regular(os.path.join(folder, notes_folder(top), GIT_DIR))
     except GitError:
         return None
     return os.fsdecode(name) if name and b"\0" not in name else None
@@ -64,18 +64,19 @@ def noted(folder: str) -> list[str]:
 
 def is_hidden(folder: str, top: str) -> bool:
     """Whether the inbox leaves the checkout out."""
-    return os.path.lexists(os.path.join(folder, _notes_of(top), HIDDEN))
+    return os.path.lexists(os.path.join(folder, notes_folder(top), HIDDEN))
 
 
 def hide(folder: str, top: str) -> None:
     """Leave the checkout out of the inbox, if it is noted."""
-    rel = _notes_of(top)
+    rel = notes_folder(top)
     is_noted = check_state_dir(folder) and os.path.isdir(os.path.join(folder, rel))
     if is_noted and not is_hidden(folder, top):
         write_own(folder, f"{rel}/{HIDDEN}", b"", "leave a checkout out of the inbox")
 
 
-def _notes_of(top: str) -> str:
+def notes_folder(top: str) -> str:
+    """The folder of the notes about the checkout ``top``, below the state folder."""
     return f"{FOLDER}{top.rstrip('/')}/{MARKER}"
 
 

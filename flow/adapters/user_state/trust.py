@@ -266,7 +266,7 @@ def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) ->
     return "", f"since {show(newest.at)} ({show(newest.how)})"
 
 
-class TrustNow:
+class TrustedContracts:
     """The contracts that are trusted now, of all repositories at once, read in one pass.
 
     It only answers "yes": for other content of a line, and a ledger in doubt, ask :func:`doubt`.
@@ -292,12 +292,12 @@ class TrustNow:
             while line := _next_line(file):
                 head = re.match(_HEAD, line)
                 if head is None or not line.endswith(b"}\n"):
-                    self._other(line)
+                    self._forget_subject(line)
                     continue
                 action, repo, goal_id, digest = (part.decode("ascii") for part in head.groups())
                 self._newest[json.loads(repo), goal_id] = action, digest
 
-    def _other(self, line: bytes) -> None:
+    def _forget_subject(self, line: bytes) -> None:
         """Forget the goals that a line in another form may be about."""
         document = lenient_json.mapping(line) or {}
         self._newest.pop((str(document.get("repo")), str(document.get("goal_id"))), None)

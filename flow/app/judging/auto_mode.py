@@ -51,7 +51,7 @@ class EndedRuns(NamedTuple):
 class AutoModeMemory(Protocol):
     """Memory of a checkout: executions that were tried, and news for the user."""
 
-    def working(self, seconds: float) -> AbstractContextManager[None]:
+    def scoring_lock(self, seconds: float) -> AbstractContextManager[None]:
         """Hold the lock of the one that scores; :class:`LockTimeout` after ``seconds``."""
 
     def tried(self, execution: str) -> bool:
@@ -72,7 +72,7 @@ class AutoModeMemory(Protocol):
     def tell(self, news: str, *, once: str) -> None:
         """Keep news for the next stop, unless news with the same ``once`` was kept before."""
 
-    def take(self) -> list[str]:
+    def take_news(self) -> list[str]:
         """Return the news for the user, and forget it."""
 
     def given_up(self) -> list[str]:
@@ -121,7 +121,7 @@ def on_stop(port: AutoModePort, stop: Stop) -> str:
         memory.tell(f"autoJudge: {text}", once=text)
     if on:
         _look_after(port, memory)
-    news = memory.take()
+    news = memory.take_news()
     if on and not stop.subagents:
         _start(port, memory, stop)
     elif on and stop.transcript is not None and memory.settled(stop.transcript) is None:
@@ -136,7 +136,7 @@ def on_stop(port: AutoModePort, stop: Stop) -> str:
 def _look_after(port: AutoModePort, memory: AutoModeMemory) -> None:
     """Tell of a process that was ended before it was done."""
     try:
-        with memory.working(0):
+        with memory.scoring_lock(0):
             for skill in memory.given_up():
                 memory.tell(
                     f"the run of {skill} was not scored: the process that did it was ended; "
@@ -167,7 +167,7 @@ def _score(port: AutoModePort, memory: AutoModeMemory, stop: Stop) -> None:
     More than ``MOST_SCORED`` are named instead. A run that is still going on is left to a later
     stop, with all that came after it.
     """
-    with memory.working(WAIT_SECONDS):
+    with memory.scoring_lock(WAIT_SECONDS):
         session = port.ended_runs(stop, memory.settled)
         if session is None:
             return

@@ -25,11 +25,11 @@ def is_summary(row: Mapping[str, Any]) -> bool:
     return is_whole and short is not None and short[0] in STATUSES
 
 
-def encoded(stands: StandingGoal) -> dict[str, Any]:
+def encoded(standing: StandingGoal) -> dict[str, Any]:
     """A standing as JSON values."""
     defaults = GoalFacts._field_defaults
-    facts = {k: v for k, v in stands.facts._asdict().items() if v != defaults.get(k, None)}
-    return {**stands._asdict(), "facts": facts}
+    facts = {k: v for k, v in standing.facts._asdict().items() if v != defaults.get(k, None)}
+    return {**standing._asdict(), "facts": facts}
 
 
 def decoded(value: Any) -> StandingGoal | None:
@@ -51,7 +51,7 @@ def decoded_copy(row: Any) -> BranchCopy | None:
     """The stored goal of a branch; None for any other value."""
     try:
         branch, summary, value = row
-        stands = decoded(value)
-        return BranchCopy(str(branch), GoalSummary(*summary), stands) if stands else None
+        standing = decoded(value)
+        return BranchCopy(str(branch), GoalSummary(*summary), standing) if standing else None
     except (TypeError, ValueError):
         return None
