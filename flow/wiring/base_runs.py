@@ -10,18 +10,18 @@ from flow.adapters.baseline import runs as baseline_runs
 from flow.adapters.fs import clock, locks
 from flow.adapters.ledger.loop_record import append_event
 from flow.app.evaluation.baselines import record_base_runs
-from flow.app.evaluation.values import BaseTools
 from flow.app.transitions import base_runs
 from flow.core import layout
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from flow.app.evaluation.values import Listener
     from flow.app.ports import RunChecks
+    from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
     from flow.wiring.context import Context
@@ -30,12 +30,24 @@ WAIT = 1.0
 """Seconds that `flow goal baseline` waits for another one of the same goal."""
 
 
-def base_tools(context: Context, listener: Listener) -> BaseTools:
-    """The tools for running commands on the base commit."""
+class BaseCommands:
+    """A checkout as :class:`~flow.app.evaluation.tools.BaseTools` sees it."""
+
+    version = __version__
+    now = staticmethod(clock.now)
+
+    def __init__(self, context: Context, listener: Listener) -> None:
+        self._context, self.listener, self.ledger = context, listener, context.ledger
+        cache_dir = context.cache("baselines")
+        results = remembered.ResultStore(cache_dir, context.repository, context.environ)
+        self.cached_run = partial(remembered.recall, results)
+        self.cache_run = partial(remembered.remember, results)
+        self.append_event = partial(append_event, context, sync=True)
 
     def checkout(
-        goal: Goal, commit: str, left: Callable[[], float]
+        self, goal: Goal, commit: str, seconds_left: Callable[[], float]
     ) -> AbstractContextManager[RunChecks]:
+        context = self._context
         return baseline_runs.open_base_runner(
             context.repo,
             commit,
@@ -43,25 +55,15 @@ def base_tools(context: Context, listener: Listener) -> BaseTools:
             environ=context.environ,
             output_limit=context.settings.settings.output_limit_bytes,
             cache_dir=context.cache("parsed"),
-            seconds_left=left,
+            seconds_left=seconds_left,
             links=context.tree.linked(goal),
         )
 
-    place = remembered.ResultStore(context.cache("baselines"), context.repository, context.environ)
-    return BaseTools(
-        checkout=checkout,
-        cached_run=partial(remembered.recall, place),
-        cache_run=partial(remembered.remember, place),
-        recorded_base_runs=lambda goal_id: context.base_runs(context.load(goal_id).goal),
-        record_base_runs=lambda goal_id, rows: record_base_runs(
-            context.notes("baselines"), goal_id, rows
-        ),
-        append_event=partial(append_event, context, sync=True),
-        ledger=context.ledger,
-        now=clock.now,
-        version=__version__,
-        listener=listener,
-    )
+    def recorded_base_runs(self, goal_id: str) -> Mapping[str, BaseRun]:
+        return self._context.base_runs(self._context.load(goal_id).goal)
+
+    def record_base_runs(self, goal_id: str, runs: Mapping[str, BaseRun]) -> None:
+        record_base_runs(self._context.notes("baselines"), goal_id, runs)
 
 
 def run_on_base(context: Context, goal_id: str, listener: Listener, **how: Any) -> dict[str, Any]:
@@ -79,7 +81,7 @@ class _BaseRuns:
         self.take_settings_of = context.take_settings_of
         self.trusted = context.trusted
         self.finish = context.finish
-        self.base_tools = partial(base_tools, context)
+        self.base_tools = partial(BaseCommands, context)
         self.pipe_warnings = pipe_warnings
 
     @property

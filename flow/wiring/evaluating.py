@@ -6,7 +6,7 @@ from flow.adapters.fs import clock, locks
 from flow.adapters.ledger import measuring
 from flow.app.evaluation import baselines
 from flow.app.evaluation import evaluate as sequence
-from flow.app.evaluation.values import Evaluated, EvaluationLimits, EvaluationTools, Listener
+from flow.app.evaluation.values import Evaluated, EvaluationLimits, Listener
 from flow.core import layout
 from flow.core.goal import ids
 from flow.startup.contexts import contextmanager
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from flow.app.checks import Check, CheckEvents
-    from flow.app.evaluation.values import BaseTools, JudgeCase, RecordedBaseline, Request
+    from flow.app.evaluation.tools import BaseTools
+    from flow.app.evaluation.values import JudgeCase, RecordedBaseline, Request
     from flow.app.ports import Watch
+    from flow.core.chain.walk import ChainFinding
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.loaded import LoadedGoal
@@ -76,14 +78,14 @@ def examine(
     context.take_settings_of(context.goal_of(goal_id))
     if request.run_id is not None:
         ids.run_id(request.run_id)
-    tools = _Tools(context, request, listener or Listener(), trust_digest)
+    tools = _Tools(context, request, listener or Listener(), trust_digest, seconds_left)
     if request.dry_run:
-        return tools.evaluated(seconds_left)
+        return tools.evaluated()
     with evaluation_lock(context, goal_id, seconds_left):
         context.tree.sweep()
         context.run_record.begin(goal_id)  # measured here, vouched for once it is known what moved
         try:
-            evaluated = tools.evaluated(seconds_left)
+            evaluated = tools.evaluated()
             context.run_record.settle(goal_id)
         finally:
             context.run_record.abort(goal_id)
@@ -129,60 +131,52 @@ def evaluation_lock(
 
 
 class _Tools:
-    """The tools of one evaluation, for :class:`~flow.app.evaluation.values.EvaluationTools`."""
+    """A checkout as :class:`~flow.app.evaluation.tools.EvaluationTools` sees it."""
+
+    version = __version__
+    now = staticmethod(clock.now)
 
     def __init__(
-        self, context: Context, request: Request, listener: Listener, trust_digest: str | None
+        self,
+        context: Context,
+        request: Request,
+        listener: Listener,
+        trust_digest: str | None,
+        seconds_left: Callable[[], float] | None,
     ) -> None:
-        self._context = context
-        self._request = request
-        self._listener = listener
-        self._trust_digest = trust_digest
-        self._tree = context.tree
-        self._ledger = context.ledger
+        self._context, self._request, self._trust_digest = context, request, trust_digest
         self._warnings: list[str] = []
-
-    def evaluated(self, seconds_left: Callable[[], float] | None) -> Evaluated:
-        """Evaluate; the verdict warns where what was recorded before does not count."""
-        context, tree = self._context, self._tree
-        settings = context.settings.settings
-        asks_judge = settings.judge.backend is not None or self._request.judge_backend is not None
-        tools = EvaluationTools(
-            records=context.records,
-            ledger=self._ledger,
-            trusted=self.trusted,
-            baseline=self.baseline,
-            snapshot=tree.snapshot,
-            move_baseline=tree.widened,
-            run_checks=self.run_checks,
-            watch=self.watch,
-            write_baseline=self._ledger.write_baseline,
-            untracked_at_start=lambda run_id: measuring.unfinished(context.top, run_id),
-            mark_started=lambda run_id, untracked: measuring.began(context.top, run_id, untracked),
-            mark_ended=lambda run_id: measuring.ended(context.top, run_id),
-            now=clock.now,
-            limits=EvaluationLimits(
-                settings.jobs, settings.command_timeout_seconds, settings.denied_paths
-            ),
-            version=__version__,
-            listener=self._listener,
-            seconds_left=seconds_left,
-            judge=self.judge if asks_judge else None,
-            recorded_opinion=self.recorded_opinion,
-            base_runs=context.base_runs,
-            recorded_elsewhere=context.elsewhere,
-            base_tools=self.base_tools,
-            proof=tree.proof,
-            earlier=context.earlier,
-            broken=lambda run_id: context.verification.broken(run_id),  # noqa: PLW0108  # few ask
+        self._tree, settings = context.tree, context.settings.settings
+        self.listener, self.seconds_left = listener, seconds_left
+        self.records, self.ledger, self.proof = context.records, context.ledger, context.tree.proof
+        self.limits = EvaluationLimits(
+            settings.jobs, settings.command_timeout_seconds, settings.denied_paths
         )
-        self._ledger.put_off()
+        named, configured = request.judge_backend, settings.judge.backend
+        self.has_judge = named is not None or configured is not None
+        self.snapshot = context.tree.snapshot
+        self.move_baseline = context.tree.widened
+        self.write_baseline = context.ledger.write_baseline
+        self.mark_started = partial(measuring.began, context.top)
+        self.untracked_at_start = partial(measuring.unfinished, context.top)
+        self.mark_ended = partial(measuring.ended, context.top)
+        self.base_runs = context.base_runs
+        self.recorded_elsewhere = context.elsewhere
+        self.earlier = context.earlier
+
+    def evaluated(self) -> Evaluated:
+        """Evaluate; the verdict warns where what was recorded before does not count."""
+        context = self._context
+        self.ledger.put_off()
         try:
-            verdict, evaluation = sequence.examine(self._request, tools)
+            verdict, evaluation = sequence.examine(self._request, self)
         finally:
-            self._ledger.catch_up()
+            self.ledger.catch_up()
         more = (*context.run_record.troubles, *context.settings.ignored, *self._warnings)
         return Evaluated(verdict._replace(warnings=(*verdict.warnings, *more)), evaluation)
+
+    def broken(self, run_id: str) -> Sequence[ChainFinding]:
+        return self._context.verification.broken(run_id)
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         if self._trust_digest is not None:
@@ -227,12 +221,12 @@ class _Tools:
         """While commands run and Flow is idle: do the postponed work that no result needs."""
         if tick is not None:
             tick()
-        self._ledger.catch_up()
+        self.ledger.catch_up()
 
     def judge(self, case: JudgeCase) -> Opinion | NoOpinion:
         from flow.wiring.judging.goal import ask
 
-        return ask(self._context, case, self._listener)
+        return ask(self._context, case, self.listener)
 
     def recorded_opinion(self, case: JudgeCase) -> Opinion | None:
         from flow.wiring.judging.goal import recall
@@ -242,4 +236,4 @@ class _Tools:
     def base_tools(self) -> BaseTools:
         from flow.wiring import base_runs
 
-        return base_runs.base_tools(self._context, self._listener)
+        return base_runs.BaseCommands(self._context, self.listener)

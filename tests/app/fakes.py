@@ -11,18 +11,13 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from flow.app.checks import Check, CheckEvents, CheckResult, RawOutput
 from flow.app.evaluation import evaluate as evaluation
 from flow.app.evaluation.closing_context import ClosingContext
-from flow.app.evaluation.values import (
-    EvaluationLimits,
-    EvaluationTools,
-    Listener,
-    RecordedBaseline,
-    Request,
-)
+from flow.app.evaluation.tools import EvaluationTools
+from flow.app.evaluation.values import EvaluationLimits, Listener, RecordedBaseline, Request
 from flow.app.ports import Approval, Artifact, Closing, CriterionUpdate, Move, Turn
 from flow.app.transitions.create import CreationTools, Outside, Parsed
 from flow.core import layout
@@ -72,6 +67,40 @@ def goal_document(
 def evaluate(request: Request, tools: EvaluationTools) -> Verdict:
     """The verdict of an evaluation."""
     return evaluation.examine(request, tools).verdict
+
+
+class Tools(NamedTuple):
+    """Tools of an evaluation, each of which a test may replace."""
+
+    records: Any
+    ledger: Any
+    trusted: Any
+    baseline: Any
+    snapshot: Any
+    move_baseline: Any
+    run_checks: Any
+    watch: Any
+    write_baseline: Any
+    untracked_at_start: Any
+    mark_started: Any
+    mark_ended: Any
+    limits: EvaluationLimits
+    listener: Listener
+    judge: Any
+    seconds_left: Any = None
+    proof: Any = None
+    version: str = "0"
+    now: Any = lambda: NOW
+    recorded_opinion: Any = lambda _case: None
+    base_runs: Any = lambda _goal: {}
+    base_tools: Any = None
+    recorded_elsewhere: Any = lambda _run: False
+    earlier: Any = lambda _id: None
+    broken: Any = lambda _run: ()
+
+    @property
+    def has_judge(self) -> bool:
+        return self.judge is not None
 
 
 class World:
@@ -392,10 +421,10 @@ class World:
         self.widened.append(base)
         return baseline, self.contains_pinned
 
-    def tools(self) -> EvaluationTools:
-        return EvaluationTools(
-            records=self,  # type: ignore[arg-type]
-            ledger=self,  # type: ignore[arg-type]
+    def tools(self) -> Tools:
+        return Tools(
+            records=self,
+            ledger=self,
             trusted=lambda loaded: self.trust,
             baseline=self.baseline,
             snapshot=self.snapshot,
@@ -408,9 +437,7 @@ class World:
                 (run_id, tuple(untracked))
             ),
             mark_ended=self.ended_runs.append,
-            now=lambda: NOW,
             limits=self.limits,
-            version="0",
             listener=self.listener,
             judge=self.judge,
         )

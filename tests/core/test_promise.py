@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 HEAD = """
 from flow.app.ports import Artifact, LastEvaluation, Turn, TurnLedger, Closing
 from flow.core.goal.loaded import Seen
-from flow.app.evaluation.values import EvaluationTools
+from flow.app.evaluation.tools import EvaluationTools
 artifact = Artifact("goal-evaluation", {})
 last = LastEvaluation("pass", "", "2026-01-01T00:00:00Z")
 def turn(status: str) -> None: ...

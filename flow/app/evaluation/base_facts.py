@@ -12,7 +12,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.values import EvaluationTools, Facts, Request
+    from flow.app.evaluation.tools import EvaluationTools
+    from flow.app.evaluation.values import Facts, Request
     from flow.core.decision.verdict import CriterionResult
 
 
@@ -27,7 +28,7 @@ def look_up_base(
     rows = tools.base_runs(goal)
     facts = facts._replace(base_runs=rows)
     runs_nothing = request.dry_run or request.only_fresh
-    if not goal.tdd_required or runs_nothing or tools.base_tools is None:
+    if not goal.tdd_required or runs_nothing:
         return facts
     missing = tuple(c for c in wanted_criteria(goal, only) if c.id not in rows)
     if not missing:

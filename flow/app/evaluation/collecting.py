@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from flow.app.checks import Check, CheckEvents, CheckResult
 from flow.app.evaluation.command_runs import protected_difference, run_fields, seconds_left
+from flow.app.evaluation.goal_rules import confined
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import EvaluationTools, Facts, JudgeCase
+    from collections.abc import Sequence
+
+    from flow.app.evaluation.tools import EvaluationTools
+    from flow.app.evaluation.values import Facts, JudgeCase
     from flow.core.goal.model import Criterion
 
 ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing."
@@ -18,8 +22,7 @@ ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing
 class CollectedEvidence(NamedTuple):
     """The result of evidence commands, beside their sidecars."""
 
-    made: tuple[str, ...] = ()
-    """The ids of the sidecars."""
+    sidecar_ids: tuple[str, ...] = ()
     blamed: tuple[str, ...] = ()
     """Changes meanwhile of what only Flow or a person may change."""
 
@@ -31,52 +34,65 @@ class CollectedEvidence(NamedTuple):
 
 def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     """Run the evidence commands of open criteria; each output is recorded when it ends."""
-    facts, request = case.facts, case.request
-    asked = {
-        c.id: c
-        for c in facts.loaded.goal.criteria
+    criteria = [
+        c
+        for c in case.facts.loaded.goal.criteria
         if c.fuzzy and c.evidence_command and c.id not in case.approved
-    }
-    if not asked:
-        return CollectedEvidence()
-    left = seconds_left(tools)
-    checks = [
-        Check(
-            criterion_id=c.id,
-            command=c.evidence_command or "",
-            cwd=c.cwd or "",
-            timeout_seconds=min(
-                c.timeout_seconds or request.timeout_seconds or tools.limits.timeout_seconds,
-                max(left, 1.0),
-            ),
-            serial=c.serial,
-        )
-        for c in asked.values()
     ]
-    watch = tools.watch(facts.loaded.goal, facts.run_id, facts.baseline.journal_dir)
-    blamed: dict[str, None] = {}
-    made: list[str] = []
+    return _Collection(case, tools, criteria).run() if criteria else CollectedEvidence()
 
-    def ended(check: Check, result: CheckResult) -> None:
-        changes = (*watch.changed(), *watch.changed_elsewhere())
-        blamed.update(dict.fromkeys(changes))
-        document = _document(facts, asked[check.criterion_id], result, tools.now())
-        made.append(tools.ledger.record_evidence(document, result.output, suffix=True)[0])
-        watch.settle()
-        tools.listener.ended(check, result)
 
-    watch.settle()
-    tools.listener.planned(checks, "for the judge")
-    try:
-        tools.run_checks(
-            checks,
-            jobs=request.jobs or facts.loaded.goal.jobs or tools.limits.jobs,
-            events=CheckEvents(tools.listener.started, ended, tools.listener.ticked),
+class _Collection:
+    """The evidence commands of one evaluation while they run, and their evidence."""
+
+    def __init__(
+        self, case: JudgeCase, tools: EvaluationTools, criteria: Sequence[Criterion]
+    ) -> None:
+        self._facts, self._request, self._tools = case.facts, case.request, tools
+        self._criteria = {c.id: c for c in criteria}
+        goal, facts = case.facts.loaded.goal, case.facts
+        self._watch = tools.watch(goal, facts.run_id, facts.baseline.journal_dir)
+        self._blamed: dict[str, None] = {}
+        self._sidecar_ids: list[str] = []
+
+    def run(self) -> CollectedEvidence:
+        """Run them all."""
+        goal, request, tools = self._facts.loaded.goal, self._request, self._tools
+        left = seconds_left(tools)
+        checks = confined([self._check(c, left) for c in self._criteria.values()], goal, tools)
+        self._watch.settle()
+        tools.listener.planned(checks, "for the judge")
+        try:
+            tools.run_checks(
+                checks,
+                jobs=request.jobs or goal.jobs or tools.limits.jobs,
+                events=CheckEvents(tools.listener.started, self._ended, tools.listener.ticked),
+            )
+        finally:
+            tools.listener.finished()
+        self._blamed.update(dict.fromkeys(self._watch.changed_elsewhere(last=True)))
+        return CollectedEvidence(tuple(self._sidecar_ids), tuple(self._blamed))
+
+    def _check(self, criterion: Criterion, left: float) -> Check:
+        """Its evidence command, with at most the ``left`` seconds."""
+        limit = self._request.timeout_seconds or self._tools.limits.timeout_seconds
+        return Check(
+            criterion_id=criterion.id,
+            command=criterion.evidence_command or "",
+            cwd=criterion.cwd or "",
+            timeout_seconds=min(criterion.timeout_seconds or limit, max(left, 1.0)),
+            serial=criterion.serial,
         )
-    finally:
-        tools.listener.finished()
-    blamed.update(dict.fromkeys(watch.changed_elsewhere(last=True)))
-    return CollectedEvidence(made=tuple(made), blamed=tuple(blamed))
+
+    def _ended(self, check: Check, result: CheckResult) -> None:
+        tools, criterion = self._tools, self._criteria[check.criterion_id]
+        changes = (*self._watch.changed(), *self._watch.changed_elsewhere())
+        self._blamed.update(dict.fromkeys(changes))
+        document = _document(self._facts, criterion, result, tools.now())
+        evidence_id, _ = tools.ledger.record_evidence(document, result.output, suffix=True)
+        self._sidecar_ids.append(evidence_id)
+        self._watch.settle()
+        tools.listener.ended(check, result)
 
 
 def blame_reason(collected: CollectedEvidence) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from flow.app.checks import Check, CheckEvents, CheckResult
+from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.repeating import Repeats
-from flow.app.evaluation.values import EvaluationTools, Facts, Measurement, Request
+from flow.app.evaluation.values import Facts, Measurement, Request
 from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, Subject, evidence_document
 from flow.core.text import display
@@ -13,6 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.evaluation.tools import EvaluationTools
     from flow.core.goal.model import Criterion
 
 
@@ -60,7 +62,7 @@ class CommandRuns:
         facts, request, tools = self._facts, self._request, self._tools
         goal = facts.loaded.goal
         limit = request.timeout_seconds or tools.limits.timeout_seconds
-        checks = [check_of(criterion, limit) for criterion in criteria]
+        checks = confined([check_of(each, limit) for each in criteria], goal, tools)
         self.waiting = dict.fromkeys(check.criterion_id for check in checks)
         self._repeats = Repeats(facts, request, tools.records)
         self._repeats.look_back(criteria)  # at what no command can have altered yet

@@ -11,7 +11,6 @@ a terminal status: what it may write (``Turn.status``) and what it may only prop
 from __future__ import annotations
 
 from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
-from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Drift, Evaluated, EvaluationFacts, JudgeCase
 from flow.core.decision import decide
 from flow.core.goal.lifecycle import UNDER_WAY, first_step
@@ -24,13 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.collecting import CollectedEvidence
-    from flow.app.evaluation.values import (
-        EvaluationTools,
-        Facts,
-        Measurements,
-        ProofObservation,
-        Request,
-    )
+    from flow.app.evaluation.tools import EvaluationTools
+    from flow.app.evaluation.values import Facts, Measurements, ProofObservation, Request
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.after import HeldBy, Hold
     from flow.core.decision.decide import Decision, NoOpinion, Opinion
@@ -56,7 +50,6 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
 
     facts = _observe(loaded, request, tools)
-    tools = confined(tools, loaded.goal)
     facts, measurement, proof_before = _run(facts, request, only, tools)
     command_drift = observing.observe_again(facts, measurement, request, tools)
     proof = proofs.after(proof_before, facts, command_drift, tools.proof)
@@ -274,7 +267,7 @@ def _consult(
     )
     second = observing.observe_again(facts, measurement, case.request, tools)
     moved = second.moved
-    made = (*measure.made_sidecars(measurement), *collected.made)
+    made = (*measure.made_sidecars(measurement), *collected.sidecar_ids)
     if second.left_behind or second.rewritten != first.rewritten or second.guards != first.guards:
         both = second._replace(
             left_behind=(*first.left_behind, *second.left_behind),
@@ -310,14 +303,14 @@ def _ask_judge(
         if request.trigger == "stop-hook":
             return decide.NoOpinion("not asked at a stop, but with evaluator-loop"), None
         return decide.NoOpinion("not asked (--no-judge)"), None
-    if tools.judge is None:
+    if not tools.has_judge:
         return decide.NoOpinion("none configured", remedy="name_judge"), None
     if request.dry_run:
         return decide.NoOpinion("not asked (--dry-run)"), None
     open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if request.only and open_ones and not any(name in request.only for name in open_ones):
         return decide.NoOpinion("not asked (--only leaves its criteria out)"), None
-    if request.use_recorded_opinion and tools.recorded_opinion is not None:
+    if request.use_recorded_opinion:
         recorded = tools.recorded_opinion(case)
         if recorded is not None:
             return recorded, None

@@ -1,18 +1,18 @@
-"""A goal's rules, applied to a change set or to the tools that run its commands."""
+"""A goal's rules, applied to a change set or to its commands."""
 
 from __future__ import annotations
 
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.changes import Deciding
 from flow.core.boundary.globs import literal_name
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.checks import Check
     from flow.app.evaluation.closing_context import ClosingContext
-    from flow.app.evaluation.values import EvaluationTools
+    from flow.app.evaluation.tools import EvaluationTools
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.boundary.rules import BoundaryReport, OwnFiles
     from flow.core.evidence.protected_files import Difference
@@ -89,18 +89,11 @@ def deciding(goal: Goal, baseline: Baseline) -> Deciding:
     return Deciding(patterns, frozenset(named))
 
 
-def confined(tools: EvaluationTools, goal: Goal) -> EvaluationTools:
-    """``tools`` that run every command of ``goal`` in its sandbox, where it asks for one."""
+def confined(checks: list[Check], goal: Goal, tools: EvaluationTools) -> list[Check]:
+    """The commands of ``goal``, each to be run in its sandbox where it asks for one."""
     if not goal.document["evaluator"].get("sandbox"):
-        return tools
+        return checks
     from flow.core.sandbox import sandbox_of
 
     sandbox = sandbox_of(goal.document, goal.allowed_paths, denied_patterns(goal, tools))
-    if sandbox is None:
-        return tools
-    run = tools.run_checks
-
-    def run_checks(checks: Sequence[Check], **options: Any) -> None:
-        run([check._replace(sandbox=sandbox) for check in checks], **options)
-
-    return tools._replace(run_checks=run_checks)
+    return [check._replace(sandbox=sandbox) for check in checks]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from flow.app.evaluation import reuse
-from flow.app.evaluation.values import EvaluationTools, Facts, Measurement, Measurements, Request
+from flow.app.evaluation.values import Facts, Measurement, Measurements, Request
 from flow.core.decision import explain
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flow.app.evaluation.tools import EvaluationTools
     from flow.core.goal.model import Criterion, Goal
 
 

@@ -12,7 +12,7 @@ from flow.app.evaluation.goal_rules import (
     goal_boundary,
     own_files,
 )
-from flow.app.evaluation.values import Drift, EvaluationTools, Facts, Measurements, Request
+from flow.app.evaluation.values import Drift, Facts, Measurements, Request
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
@@ -37,6 +37,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flow.app.evaluation.tools import EvaluationTools
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.goal.loaded import LoadedGoal

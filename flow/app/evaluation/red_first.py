@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.checks import Check, CheckResult
-    from flow.app.evaluation.values import BaseTools
+    from flow.app.evaluation.tools import BaseTools
     from flow.core.goal.model import Criterion, Goal
 
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.checks import Check, CheckResult
-    from flow.app.ports import (
-        ProofDisk,
-        Records,
-        RunChecks,
-        TakeSnapshot,
-        Trigger,
-        TurnLedger,
-        Watch,
-    )
+    from flow.app.ports import Trigger
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.boundary.rules import BoundaryReport
-    from flow.core.chain.walk import ChainFinding
-    from flow.core.decision.after import EarlierGoal, Hold
+    from flow.core.decision.after import Hold
     from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.model import Evidence, Outcome, Subject
@@ -30,7 +20,6 @@ if TYPE_CHECKING:
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.sandbox import Sandbox
 
 
 class ProofObservation(NamedTuple):
@@ -220,27 +209,6 @@ class Measurements(NamedTuple):
     """Criteria that would have to run, and did not: only fresh evidence was asked for."""
 
 
-class BaseTools(NamedTuple):
-    """Access to checkouts and records of runs on a base commit."""
-
-    checkout: Callable[[Goal, str, Callable[[], float]], AbstractContextManager[RunChecks]]
-    """Runs commands of (goal) on (commit), as long as (seconds left) says; removes its checkouts.
-    """
-    cached_run: Callable[[str, Criterion, Sandbox | None], BaseRun | None]
-    """Result of the same command on (commit) in an earlier run, under the same conditions."""
-    cache_run: Callable[[str, Criterion, Sandbox | None, BaseRun], None]
-    recorded_base_runs: Callable[[str], Mapping[str, BaseRun]]
-    """The recorded runs of (goal)."""
-    record_base_runs: Callable[[str, Mapping[str, BaseRun]], None]
-    """Records the runs of (goal)."""
-    append_event: Callable[[str, str, Mapping[str, Any]], None]
-    """Appends an event to (run id, goal id)."""
-    ledger: TurnLedger
-    now: Callable[[], str]
-    version: str
-    listener: Listener
-
-
 class JudgeCase(NamedTuple):
     """The question to a judge: values only."""
 
@@ -257,53 +225,6 @@ class JudgeCase(NamedTuple):
     def approved(self) -> frozenset[str]:
         """The criteria that a person has approved on these files."""
         return frozenset(m.criterion_id for m in self.measured if m.approved)
-
-
-class EvaluationTools(NamedTuple):
-    """Everything an evaluation touches outside of values."""
-
-    records: Records
-    ledger: TurnLedger
-    trusted: Callable[[LoadedGoal], tuple[bool, str]]
-    """Whether the contract may run here, and why or why not."""
-    baseline: Callable[[Goal, str], RecordedBaseline]
-    """The baseline of (goal, run id), restored as far as possible where none was recorded."""
-    snapshot: TakeSnapshot
-    move_baseline: Callable[[Baseline, str], tuple[Baseline, bool]]
-    """The baseline moved to another base, and whether its range contains the pinned one."""
-    run_checks: RunChecks
-    watch: Callable[[Goal, str, str], Watch]
-    """Watches (goal, run id, journal folder) for changes that Flow did not make."""
-    write_baseline: Callable[[str, str, Baseline], None]
-    """Writes the baseline of (goal id, run id)."""
-    untracked_at_start: Callable[[str], Collection[str] | None]
-    """The untracked paths at the start of an evaluation of this run that was killed, or None."""
-    mark_started: Callable[[str, Sequence[str]], None]
-    """Records the untracked paths at the start of an evaluation of a run."""
-    mark_ended: Callable[[str], None]
-    """Forgets them."""
-    now: Callable[[], str]
-    limits: EvaluationLimits
-    version: str
-    listener: Listener
-    seconds_left: Callable[[], float] | None = None
-    """Seconds until the caller must have its answer; None: no such limit."""
-    judge: Callable[[JudgeCase], Opinion | NoOpinion] | None = None
-    """Asks the judges; None if none is configured."""
-    base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
-    """Recorded results of the goal's commands on its base commit (red first)."""
-    base_tools: Callable[[], BaseTools] | None = None
-    """The tools to run them there; None if they cannot run."""
-    recorded_elsewhere: Callable[[str], bool] = lambda _run: False
-    """Whether a run was recorded in another checkout, and not in this one."""
-    recorded_opinion: Callable[[JudgeCase], Opinion | None] | None = None
-    """A recorded opinion of the same files, for a caller that wants no new one."""
-    proof: ProofDisk | None = None
-    """Reads the files that the goal's commands rest on; None if they are not compared."""
-    earlier: Callable[[str], EarlierGoal | None] = lambda _id: None
-    """A goal that has to be achieved first, as it stands; None if it is not here."""
-    broken: Callable[[str], Sequence[ChainFinding]] = lambda _run: ()
-    """Entries of a run's record that were altered or are gone."""
 
 
 class EvaluationFacts(NamedTuple):

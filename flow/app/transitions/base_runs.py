@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from flow.app.evaluation.values import BaseTools, Listener
+    from flow.app.evaluation.tools import BaseTools
+    from flow.app.evaluation.values import Listener
     from flow.core.goal.model import Criterion, Goal
 
 

@@ -9,13 +9,7 @@ import pytest
 
 from flow.app.checks import Check, CheckResult, RawOutput
 from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, blame_reason, collect
-from flow.app.evaluation.values import (
-    EvaluationLimits,
-    EvaluationTools,
-    JudgeCase,
-    Listener,
-    Request,
-)
+from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Listener, Request
 from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from tests.app.fakes import NOW, World, criterion, evaluate, goal_document, sidecar
@@ -78,7 +72,7 @@ def case_of(made: Ledger, **request: Any) -> JudgeCase:
 
 
 def run(made: Ledger, *, left: float | None = None, **request: Any) -> CollectedEvidence:
-    tools: EvaluationTools = made.tools()
+    tools = made.tools()
     if left is not None:
         tools = tools._replace(seconds_left=lambda: left)
     return collect(case_of(made, **request), tools)
@@ -225,7 +219,7 @@ def test_what_a_sidecar_says() -> None:
     )
     case = case_of(made)
     collected = collect(case, made.tools())
-    assert collected.made == ("evidence-ac2-collected-1",)
+    assert collected.sidecar_ids == ("evidence-ac2-collected-1",)
     assert made.raw == [output]
     document = made.evidence[sidecar("run-1", "evidence-ac2-collected-1")].document
     assert document["metadata"] == {
@@ -251,7 +245,7 @@ def test_what_a_sidecar_says() -> None:
         "subject": case.facts.subject.to_document(),
     }
     again = collect(case, made.tools())
-    assert again.made == ("evidence-ac2-collected-1-2",)
+    assert again.sidecar_ids == ("evidence-ac2-collected-1-2",)
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.app.checks import Check
-from flow.app.evaluation.goal_rules import confined
 from flow.app.evaluation.values import Request
+from flow.core.decision.decide import NoOpinion
 from flow.core.sandbox import CoveredPath, Sandbox, covered_path
 from tests.app.fakes import World, criterion, evaluate, goal_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 
 def world(sandbox: object) -> World:
-    found = World(goal_document(criterion("AC1"), criterion("AC2")))
+    show = criterion("AC3", None, evidence_command="./show")
+    found = World(goal_document(criterion("AC1"), criterion("AC2"), show, kind="hybrid"))
     found.document["evaluator"]["sandbox"] = sandbox
     found.document["constraints"] = {"allowed_paths": ["src/**"], "denied_paths": ["*.pem"]}
     return found
@@ -34,21 +34,9 @@ def world(sandbox: object) -> World:
 )
 def test_the_commands_get_the_goals_sandbox(value: object, wanted: Sandbox | None) -> None:
     made = world(value)
-    tools = made.tools()
-    seen: list[Check] = []
-
-    def run(checks: Sequence[Check], **how: Any) -> None:
-        seen.extend(checks)
-        tools.run_checks(checks, **how)
-
-    evaluate(Request("issue-4"), tools._replace(run_checks=run))
-    assert [check.sandbox for check in seen] == [wanted, wanted]
-
-
-def test_without_one_the_tools_stay_as_they_are() -> None:
-    made = world("none")
-    tools = made.tools()
-    assert confined(tools, made.goal("issue-4").goal) is tools
+    made.judge = lambda _case: NoOpinion("only the commands count here")
+    evaluate(Request("issue-4"), made.tools())
+    assert [check.sandbox for check in made.checks] == [wanted, wanted, wanted]
 
 
 @pytest.mark.parametrize(
