@@ -93,7 +93,7 @@ class Checkout:
 
         ``how`` is how they were asked. Raises :class:`StaleProposal` naming the change.
         """
-        return labelling.confirm(self._context, goal_id, proposal_id, reason, how)
+        return labelling.confirm_and_label(self._context, goal_id, proposal_id, reason, how)
 
 
 def _check(request: Request) -> None:

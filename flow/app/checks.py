@@ -1,4 +1,4 @@
-"""Values of a verification command: the order, its result, the callbacks while it runs."""
+"""Values of running a command: the check, its result, the callbacks while it runs."""
 
 from __future__ import annotations
 

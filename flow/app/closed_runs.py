@@ -135,9 +135,10 @@ class ClosedRunsPort(GoalPort, Protocol):
 
 
 def plan_removals(port: ClosedRunsPort, oldest: str, keep: int) -> RemovalPlan:
-    """The outputs that may go; writes nothing. ``oldest`` and ``keep`` are as for :func:`choose`.
+    """The outputs that may go; writes nothing.
 
-    Raises the error of a goal that cannot be read: any run may be that goal's.
+    ``oldest`` and ``keep`` are as for :func:`runs_to_clear`. Raises the error of a goal that cannot
+    be read: any run may be that goal's.
     """
     chosen, warnings = _chosen_runs(port, oldest, keep, port.outputs_of)
     removals = (RunRemoval(run.run_id, run.files, run.bytes, why) for run, why in chosen)
@@ -211,7 +212,7 @@ def _why_kept(port: ClosedRunsPort, run: RunArchival, tracked: frozenset[str]) -
     return None
 
 
-def choose(
+def runs_to_clear(
     runs: Sequence[RunFiles],
     closed: Mapping[str, str],
     pinned: frozenset[str],
@@ -245,7 +246,7 @@ def _chosen_runs(
             raise  # what cannot be read now is not for that reason empty
         except FlowError as error:
             warnings += [str(fault) for fault in error.faults]
-    chosen = choose(runs, closed, open_runs, oldest, keep)
+    chosen = runs_to_clear(runs, closed, open_runs, oldest, keep)
     return [(run, _why(sorted(run.goals), closed)) for run in chosen], warnings
 
 

@@ -240,7 +240,7 @@ def held_back(port: ViewPort, context: ClosingContext, loaded: LoadedGoal) -> st
     from flow.app import questions  # few goals come after another
 
     try:
-        return questions.held_back(context, loaded)
+        return questions.earlier_goals_in_the_way(context, loaded)
     except FlowError:  # an evaluation names the fault
         return ""
 

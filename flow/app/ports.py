@@ -133,7 +133,7 @@ def status_move(
 
 
 class Closing(NamedTuple):
-    """A terminal status through one of the doors of SPEC 2."""
+    """A terminal transition (SPEC 2)."""
 
     to: Terminal
     reason: str

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flow.core.goal.loaded import LoadedGoal
 
 
-def held_back(context: ClosingContext, loaded: LoadedGoal) -> str:
+def earlier_goals_in_the_way(context: ClosingContext, loaded: LoadedGoal) -> str:
     """The earlier goals that can no longer be achieved, as a sentence.
 
     Empty if there are none, or if a person has a question to answer before that.

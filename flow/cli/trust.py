@@ -79,8 +79,8 @@ def _record_trust(args: argparse.Namespace, out: Output) -> int:
     context.note_use()
     loaded = trusting.named(goal_id, goal_file)
     trusted, reason = context.trusted(loaded)
-    difference = [] if trusted else contracts.difference(trusting, loaded)
-    changes = () if trusted else contracts.changes(trusting, loaded)
+    difference = [] if trusted else contracts.lines_since_trusted(trusting, loaded)
+    changes = () if trusted else contracts.changes_since_trusted(trusting, loaded)
     document: dict[str, Any] = {
         "goal": name,
         "digest": loaded.contract,

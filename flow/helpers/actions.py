@@ -189,7 +189,7 @@ def trust(options: Options, name: str) -> int:
         context.finish(goal_id)
     trusting = Trusting(context)
     loaded = trusting.named(goal_id, file)
-    difference = contracts.difference(trusting, loaded)
+    difference = contracts.lines_since_trusted(trusting, loaded)
     say(f"the contract of {goal_id or file}, as far as it differs from what was trusted last:")
     for line in difference or ("nothing differs",):
         say(f"  {line}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from flow.app import closed_runs
-from flow.app.closed_runs import RunFiles, choose
+from flow.app.closed_runs import RunFiles, runs_to_clear
 from flow.core import layout
 from flow.errors import ContractError, Fault, FlowError, StateError, StorageError
 from tests.app.fakes import World, goal_document
@@ -41,7 +41,7 @@ def test_which_runs_may_go() -> None:
     ]
 
     def chosen(keep: int) -> list[str]:
-        rows = choose(found, {"done": "achieved"}, frozenset(["pinned"]), "2026-01-31", keep)
+        rows = runs_to_clear(found, {"done": "achieved"}, frozenset(["pinned"]), "2026-01-31", keep)
         return [row.run_id for row in rows]
 
     assert chosen(0) == ["c", "b", "a"]

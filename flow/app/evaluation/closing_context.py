@@ -28,7 +28,7 @@ class ClosingContext(NamedTuple):
     write_baseline: Callable[[str, str, Baseline], None]
     denied_paths: tuple[str, ...]
     account: Callable[[], str]
-    """See ``who``."""
+    """Finds the name that :attr:`who` gives."""
     version: str
     """Flow's own."""
     now: Callable[[], str]

@@ -83,7 +83,8 @@ def _trust_first(decision: Decision, request: Request, *, may_propose: bool) -> 
     """The object of a person's reading before they trust a contract that was only named."""
     if request.no_proposal and decision.blocker_type == "missing_approval":
         return "what changed in the contract"
-    return "the contract" * bool(request.only_named and decision.proposed and may_propose)
+    only_named = request.only_named and decision.proposed and may_propose
+    return "the contract" if only_named else ""
 
 
 def _waits_for_earlier_goal(evaluation: EvaluationFacts) -> bool:
@@ -144,17 +145,10 @@ def _proposal_withheld(evaluation: EvaluationFacts, request: Request, *, may_pro
 def _proposed(
     evaluation: EvaluationFacts, results: tuple[CriterionResult, ...], reason: str
 ) -> ProposedTransition | None:
-    decision, subject = evaluation.decision, evaluation.facts.subject
+    decision, grounds = evaluation.decision, proposal_grounds(evaluation)
     if decision.proposed is None:
         return None
-    proposal_id = proposals.proposal_id(
-        subject,
-        decision.verdict,
-        decision.proposed,
-        results,
-        evaluation.report.guards,
-        judge_ref(evaluation),
-    )
+    proposal_id = proposals.proposal_id(grounds, decision.verdict, decision.proposed, results)
     return ProposedTransition(decision.proposed, reason, evaluation.facts.turn, proposal_id)
 
 
@@ -212,9 +206,15 @@ def _with_base(
     return base_facts.with_base_runs(facts, results)
 
 
-def judge_ref(evaluation: EvaluationFacts) -> str | None:
-    """The sidecar of the judge's opinion that the verdict rests on."""
-    return evaluation.opinion.evidence_ref if isinstance(evaluation.opinion, Opinion) else None
+def proposal_grounds(evaluation: EvaluationFacts) -> proposals.Grounds:
+    """The state that a proposal of this evaluation is bound to."""
+    opinion, proof = evaluation.opinion, evaluation.proof
+    return proposals.Grounds(
+        evaluation.facts.subject,
+        evaluation.report.guards,
+        opinion.evidence_ref if isinstance(opinion, Opinion) else None,
+        proof and proofs.digest(proof),
+    )
 
 
 def _why_no_proposal(request: Request) -> str:

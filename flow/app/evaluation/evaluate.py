@@ -56,8 +56,8 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     case, approvals = _settle(facts, measurement, command_drift, request, tools)
     case, opinion, judge_drift = _consult(case, command_drift, approvals, tools)
     goal = loaded.goal
-    waiting, held = _holds(goal, tools)
-    decision = _decide(case, opinion, held)
+    holds, held_by = _holds(goal, tools)
+    decision = _decide(case, opinion, held_by)
     broken = _broken_record(decision, facts, request, tools)
     if broken:
         decision = decide.on_broken_record(decision)
@@ -71,7 +71,7 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
         opinion,
         decision,
         proof,
-        waiting,
+        holds,
         last_snapshot=(judge_drift.after or command_drift.after or facts.before)
         if request.base is None
         else None,
@@ -91,10 +91,10 @@ def _holds(goal: Goal, tools: EvaluationTools) -> tuple[tuple[Hold, ...], HeldBy
     """The goals that must be achieved first and are not, and the kind of hold they make."""
     if not goal.after:
         return (), ""
-    from flow.core.decision.after import held_by, holds  # few goals come after another
+    from flow.core.decision import after  # few goals come after another
 
-    waiting = holds(goal.id, goal.after, tools.earlier)
-    return waiting, held_by(waiting)
+    holds = after.holds(goal.id, goal.after, tools.earlier)
+    return holds, after.held_by(holds)
 
 
 def _observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
@@ -109,7 +109,9 @@ def _observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Fa
         return facts
     from flow.app.evaluation import recording
 
-    return facts._replace(loaded=recording.resume_goal(facts, tools.ledger, tools.records))
+    return facts._replace(
+        loaded=recording.resume_for_evaluation(facts, tools.ledger, tools.records)
+    )
 
 
 def _run(
@@ -146,7 +148,7 @@ def _settle(
     return JudgeCase(facts, measurement, measured, report, candidate, request), approvals
 
 
-def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) -> Decision:
+def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held_by: HeldBy) -> Decision:
     report = case.report
     return decide.decide(
         case.candidate,
@@ -155,7 +157,7 @@ def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held: HeldBy) 
         trigger=case.request.trigger,
         judge=opinion,
         review=bool(report.guards_changed or report.protected_changed or case.request.no_proposal),
-        held=held,
+        held=held_by,
     )
 
 
@@ -342,16 +344,9 @@ def _propose(
     """The verdict with its proposal, the proposal's document, and whether that is live already."""
     facts = evaluation.facts
     live = tools.records.proposal(facts.run_id)
-    proposal = proposals.document(
-        verdict,
-        facts.subject,
-        tools.now(),
-        live,
-        evaluation.counted or tools.records.counted,
-        evaluation.report.guards,
-        compose.judge_ref(evaluation),
-        evaluation.proof and proofs.digest(evaluation.proof),
-    )
+    counted = evaluation.counted or tools.records.counted
+    grounds = compose.proposal_grounds(evaluation)
+    proposal = proposals.document(verdict, grounds, tools.now(), live, counted)
     proposed = verdict.proposed_transition
     if proposed is not None:
         proposed = proposed._replace(proposal_id=proposal["proposal_id"])
@@ -396,7 +391,9 @@ def _write_turn(verdict: Verdict, evaluation: EvaluationFacts, tools: Evaluation
     facts, at = evaluation.facts, tools.now()
     goal = facts.loaded.goal
     if goal.status != "active":  # a quiet evaluation resumes only what it changes
-        turns = recording.resume_goal(facts, tools.ledger, tools.records).goal.turns_evaluated
+        turns = recording.resume_for_evaluation(
+            facts, tools.ledger, tools.records
+        ).goal.turns_evaluated
         goal = goal._replace(status="active", turns_evaluated=turns)
         facts = facts._replace(loaded=facts.loaded._replace(goal=goal))
         evaluation = evaluation._replace(facts=facts)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
+def protected_changes(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
     """The protected files that changed since activation; None if none did."""
     if not goal.protected_paths:
         return None

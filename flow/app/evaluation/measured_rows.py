@@ -43,10 +43,10 @@ def judged_rows(
     if not isinstance(opinion, Opinion) or opinion.evidence_ref is None:
         return measurement, tuple(measured)  # an opinion that is not on record does not count
     judged_by_id = {judged.id: judged for judged in opinion.criteria}
-    rows, facts = list(measurement.rows), list(measured)
+    rows, judged_measured = list(measurement.rows), list(measured)
     for place, criterion in enumerate(goal.criteria):
         judged = judged_by_id.get(criterion.id)
-        if judged is None or not criterion.fuzzy or facts[place].approved:
+        if judged is None or not criterion.fuzzy or judged_measured[place].approved:
             continue
         rows[place] = rows[place]._replace(
             result=f"{JUDGED}{judged.status}",
@@ -55,8 +55,8 @@ def judged_rows(
             evidence_id=opinion.evidence_id,
             evidence_ref=opinion.evidence_ref,
         )
-        facts[place] = facts[place]._replace(judged=judged.status)
-    return measurement._replace(rows=tuple(rows)), tuple(facts)
+        judged_measured[place] = judged_measured[place]._replace(judged=judged.status)
+    return measurement._replace(rows=tuple(rows)), tuple(judged_measured)
 
 
 def _judge_reason(judged: JudgedCriterion) -> str:
@@ -71,20 +71,20 @@ def results(
 ) -> tuple[CriterionResult, ...]:
     """The verdict's rows, in the goal's order."""
     rows = []
-    for criterion, row, fact in zip(goal.criteria, measurement.rows, measured, strict=True):
+    for criterion, row, each in zip(goal.criteria, measurement.rows, measured, strict=True):
         reason = row.reason
-        if fact.stale and not reason:
+        if each.stale and not reason:
             reason = f"changed while it ran: {display.names(stale, 3)}"
         rows.append(
             CriterionResult(
                 criterion.id,
-                status=_row_status(criterion, row, fact),
+                status=_row_status(criterion, row, each),
                 outcome=row.outcome,
                 exit_code=row.exit_code,
                 evidence_ref=row.evidence_ref
-                or (criterion.evidence_ref if fact.approved or not fact.decided else None),
+                or (criterion.evidence_ref if each.approved or not each.decided else None),
                 limitations=row.limitations,
-                reason=criterion.last_result or "" if fact.approved else reason,
+                reason=criterion.last_result or "" if each.approved else reason,
                 text=criterion.text,
                 command=criterion.verification_command,
                 reused=criterion.id in measurement.reused,
@@ -93,17 +93,17 @@ def results(
     return tuple(rows)
 
 
-def _row_status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
+def _row_status(criterion: Criterion, row: Measurement, measured: Measured) -> str:
     """``passed`` → pass; ``failed`` → fail; ``inconclusive`` → evidence_collected; else as before.
 
     A criterion that rested on an approval which is no longer fresh falls back to
     evidence_collected.
     """
-    if fact.passing:
+    if measured.passing:
         return "pass"
-    if fact.failing:
+    if measured.failing:
         return "fail"
-    if row.outcome in ("passed", "failed", "inconclusive") or fact.judged is not None:
+    if row.outcome in ("passed", "failed", "inconclusive") or measured.judged is not None:
         return "evidence_collected"
     if criterion.fuzzy and criterion.status == "pass":
         return "evidence_collected"

@@ -8,9 +8,9 @@ from flow.app.evaluation import proposals
 from flow.app.evaluation.goal_rules import (
     deciding,
     denied_patterns,
-    difference,
     goal_boundary,
     own_files,
+    protected_changes,
 )
 from flow.app.evaluation.values import Drift, Facts, Measurements, Request
 from flow.core import layout
@@ -83,7 +83,7 @@ def observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Fac
         before,
         subject,
         proposable,
-        protected_changes=difference(goal, before, baseline),
+        protected_changes=protected_changes(goal, before, baseline),
         edited_by_products=edited_by_products(before, baseline),
     )
 
@@ -234,7 +234,7 @@ def _with_guards(
         tools.records,
         facts.baseline.guards,
         moments,
-        recorded=facts.recorded,
+        recorded=facts.baseline_recorded,
     )
     moved = guards_moved(facts, drift)
     warnings = report.warnings

@@ -15,7 +15,7 @@ from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import Goal, canonical_digest
 from flow.core.instant import ahead
 from flow.core.text import display
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,34 +25,54 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import CriterionResult, Verdict
 
 
+class Grounds(NamedTuple):
+    """The state that a proposal is bound to, beside the verdict."""
+
+    subject: Subject
+    guards: Mapping[str, str]
+    """Git's hooks and settings in the last snapshot."""
+    judge: str | None = None
+    """The path of the sidecar of a judge's opinion."""
+    proof: str | None = None
+    """The digest of the proof; no part of the id."""
+
+
+class ProposedRow(NamedTuple):
+    """A criterion's result in a proposal."""
+
+    criterion_id: str
+    status: str
+    outcome: str
+    evidence_ref: str | None
+
+
+def rows(proposal: Mapping[str, Any]) -> list[ProposedRow]:
+    """The results of an intact proposal."""
+    results = zip(proposal["results"], proposal["evidence"], strict=True)
+    return [
+        ProposedRow(str(criterion_id), str(status), str(outcome), reference)
+        for (criterion_id, status, outcome), reference in results
+    ]
+
+
 def broken_record(run_id: str, findings: Sequence[ChainFinding]) -> str:
     """The sentence about a run's record that these findings, at least one, break."""
     first = display.joined([str(findings[0])], len(findings), before=", ")
     return f"the record of run {run_id} is broken: {first}"
 
 
-def proposal_id(
-    subject: Subject,
-    verdict: str,
-    to: str,
-    results: Sequence[CriterionResult],
-    guards: Mapping[str, str],
-    judge: str | None = None,
-) -> str:
-    """The id of a proposal to go to ``to``.
-
-    ``guards`` are git's hooks and settings in the last snapshot, ``judge`` is the sidecar of a
-    judge's opinion.
-    """
-    rows = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    about = {"contract": subject.contract, "tree": subject.tree, "guards": guards}
-    return _digest({**about, "verdict": verdict, "to": to}, rows, judge)
+def proposal_id(grounds: Grounds, verdict: str, to: str, results: Sequence[CriterionResult]) -> str:
+    """The id of a proposal to go to ``to``."""
+    subject = grounds.subject
+    result_rows = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
+    about = {"contract": subject.contract, "tree": subject.tree, "guards": grounds.guards}
+    return _digest({**about, "verdict": verdict, "to": to}, result_rows, grounds.judge)
 
 
-def _digest(about: Mapping[str, Any], rows: list[list[Any]], judge: str | None) -> str:
-    grounds = {key: about[key] for key in ("contract", "guards", "verdict", "to")}
-    judged = [["judge", judge]] if judge is not None else []
-    return canonical_digest({**grounds, "subject": about["tree"], "evidence": [*rows, *judged]})
+def _digest(about: Mapping[str, Any], result_rows: list[list[Any]], judge: str | None) -> str:
+    bound = {key: about[key] for key in ("contract", "guards", "verdict", "to")}
+    evidence = [*result_rows, *([["judge", judge]] if judge is not None else [])]
+    return canonical_digest({**bound, "subject": about["tree"], "evidence": evidence})
 
 
 def is_intact(proposal: Mapping[str, Any]) -> bool:
@@ -75,8 +95,8 @@ def is_intact(proposal: Mapping[str, Any]) -> bool:
         or not isinstance(proposal.get("judge", ""), str)
     ):
         return False
-    rows = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
-    return bool(_digest(proposal, rows, proposal.get("judge")) == proposal["proposal_id"])
+    result_rows = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
+    return bool(_digest(proposal, result_rows, proposal.get("judge")) == proposal["proposal_id"])
 
 
 def counted_once(counted: Callable[[str], Evidence | None]) -> Callable[[str], Evidence | None]:
@@ -96,20 +116,18 @@ def lost_grounds(
 ) -> list[str]:
     """The grounds of an intact proposal that are lost, as sentences."""
     reasons = _lost_opinion(proposal, counted)
-    for (criterion_id, _, outcome), reference in zip(
-        proposal["results"], proposal["evidence"], strict=True
-    ):
-        if reference is None:
+    for row in rows(proposal):
+        if row.evidence_ref is None:
             continue
-        evidence = counted(reference)
+        shown, evidence = display.visible(row.evidence_ref), counted(row.evidence_ref)
         if evidence is None:
-            reasons.append(f"evidence {display.visible(reference)} is missing or altered")
-        elif outcome == "passed" and (
+            reasons.append(f"evidence {shown} is missing or altered")
+        elif row.outcome == "passed" and (
             evidence.outcome != "passed"
-            or criterion_id not in evidence.proves
+            or row.criterion_id not in evidence.proves
             or evidence.subject.get("tree") != proposal["tree"]
         ):
-            reasons.append(f"evidence {display.visible(reference)} does not say what it claims")
+            reasons.append(f"evidence {shown} does not say what it claims")
     return reasons
 
 
@@ -144,9 +162,9 @@ def _lost_opinion(
         return [f"the judge's report {shown} is missing or altered"]
     judgement = evidence.judgement
     passed = {
-        row[0]
-        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
-        if ref == reference and row[1] == "pass"
+        row.criterion_id
+        for row in rows(proposal)
+        if row.evidence_ref == reference and row.status == "pass"
     }
     if (
         evidence.type != "llm_judge_report"
@@ -166,20 +184,17 @@ def _lost_opinion(
 
 def document(
     verdict: Verdict,
-    subject: Subject,
+    grounds: Grounds,
     at: str,
     live: Mapping[str, Any] | None,
     counted: Callable[[str], Evidence | None],
-    guards: Mapping[str, str],
-    judge: str | None = None,
-    proof: str | None = None,
 ) -> dict[str, Any]:
     """``proposal.json``. A live proposal of the same subject and result stays the live one.
 
     If the live one's evidence is lost or outdated it is replaced: kept, it could never be
     confirmed.
     """
-    proposed = verdict.proposed_transition
+    proposed, subject = verdict.proposed_transition, grounds.subject
     if proposed is None:
         raise ValueError("a verdict that proposes nothing has no proposal")
     fresh = {
@@ -193,14 +208,14 @@ def document(
         "contract": subject.contract,
         "head": subject.head,
         "tree": subject.tree,
-        "guards": dict(guards),
+        "guards": dict(grounds.guards),
         "results": [[r.criterion_id, r.status, r.outcome] for r in verdict.criterion_results],
         "evidence": [r.evidence_ref for r in verdict.criterion_results],
         "created_at": at,
-        **({"judge": judge} if judge is not None else {}),
-        **({"proof": proof} if proof is not None else {}),
+        **({"judge": grounds.judge} if grounds.judge is not None else {}),
+        **({"proof": grounds.proof} if grounds.proof is not None else {}),
     }
-    if live is not None and live.get("proof") != proof:
+    if live is not None and live.get("proof") != grounds.proof:
         return fresh
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "guards", "results")
     if live is None or not is_intact(live) or any(live[key] != fresh[key] for key in same):

@@ -37,10 +37,12 @@ def report_with_protected(
     goal, difference = facts.loaded.goal, facts.protected_changes
     new = protected_files.matching(left, goal.protected_paths)
     late = late_patterns(facts)
-    warnings = [
-        "protected since activation, so ignored files that they name are not compared: "
-        + display.names(late)
-    ] * bool(late)
+    warnings = []
+    if late:
+        names = display.names(late)
+        warnings.append(
+            f"protected since activation, so ignored files that they name are not compared: {names}"
+        )
     if difference is not None and not new and approved(goal, facts.run_id, difference, records):
         warnings.append(
             "protected files changed since activation, approved as they are: "
@@ -75,9 +77,11 @@ def approved(
     return bool(approved_changes.get("digest") == difference.digest)
 
 
-def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
+def approvable_difference(
+    goal: Goal, snapshot: Snapshot, baseline: Baseline
+) -> protected_files.Difference:
     """The difference that a person approves; :class:`StateError` if there is none."""
-    difference = goal_rules.difference(goal, snapshot, baseline)
+    difference = goal_rules.protected_changes(goal, snapshot, baseline)
     if difference is None:
         raise at_key("AC", PROTECTED).wrong_state(
             f"no protected file of goal {goal.id} is different from what it was at activation",
@@ -96,7 +100,7 @@ def current_difference(
         return None
     baseline = context.baseline(goal, goal.run_id).baseline
     snapshot = goal_rules.deciding_snapshot(context, goal, baseline)
-    return goal_rules.difference(goal, snapshot, baseline)
+    return goal_rules.protected_changes(goal, snapshot, baseline)
 
 
 def protected_status(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:

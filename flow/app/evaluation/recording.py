@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-def resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
+def resume_for_evaluation(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
     """Move a waiting or blocked goal to ``active``, on the record."""
     goal = facts.loaded.goal
     scope = {} if goal.run_id == facts.run_id else {"run_id": facts.run_id}

@@ -55,7 +55,7 @@ class Repeats:
         """
         with self._records.together(self._facts.run_id):
             for criterion in criteria:
-                earlier, most = _find(self._facts, criterion, self._records)
+                earlier, most = _earlier_results(self._facts, criterion, self._records)
                 self._earlier[criterion.id], self._most[criterion.id] = earlier, most
 
     def remaining(self, checks: Sequence[Check]) -> list[Check]:
@@ -83,7 +83,7 @@ class Repeats:
         self._final.add(criterion_id)
         if len(runs) > 1:
             row = self._added_up(row, body)
-        return self._counted(self._compared(row, body), body), True
+        return self._with_most_tests(self._with_contradiction(row, body), body), True
 
     def blamed(self, criterion_id: str) -> bool:
         """Whether one of the runs changed what only Flow or a person may change."""
@@ -105,7 +105,7 @@ class Repeats:
             body.pop("attribution", None)  # that is one run's; the others' sidecars have theirs
         return row._replace(outcome=total.outcome, reason=total.reason)
 
-    def _compared(self, row: Measurement, body: dict[str, Any]) -> Measurement:
+    def _with_contradiction(self, row: Measurement, body: dict[str, Any]) -> Measurement:
         """The row with a limitation where the same files gave another result before."""
         earlier = self._earlier.get(row.criterion_id)
         if earlier is None or row.outcome not in ("passed", "failed"):
@@ -116,7 +116,7 @@ class Repeats:
         runs = len(self._runs[row.criterion_id])
         return _limited(row, body, contradiction(row.outcome, outcome, earlier.evidence_id, runs))
 
-    def _counted(self, row: Measurement, body: dict[str, Any]) -> Measurement:
+    def _with_most_tests(self, row: Measurement, body: dict[str, Any]) -> Measurement:
         """The row with a limitation where more tests ran before."""
         most = self._most.get(row.criterion_id)
         if most is None:
@@ -141,7 +141,7 @@ def _limited(row: Measurement, body: dict[str, Any], text: str) -> Measurement:
     return row._replace(limitations=(*row.limitations, text))
 
 
-def _find(
+def _earlier_results(
     facts: Facts, criterion: Criterion, records: Records
 ) -> tuple[EarlierResult | None, MostTests | None]:
     """The command's newest result on these files, and the most tests that it ran before.

@@ -89,7 +89,7 @@ class Facts(NamedTuple):
     run_id: str
     turn: int
     baseline: Baseline
-    recorded: bool
+    baseline_recorded: bool
     before: Snapshot
     subject: Subject
     proposable: bool

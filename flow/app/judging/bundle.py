@@ -314,11 +314,11 @@ def _laid_out(value: Any) -> str:
 
 def _boundary_text(case: JudgeCase) -> str:
     lines = []
-    for criterion, row, fact in zip(
+    for criterion, row, each in zip(
         case.facts.loaded.goal.criteria, case.measurement.rows, case.measured, strict=True
     ):
         need = "must_pass" if criterion.must_pass else "not must_pass"
-        if fact.approved:
+        if each.approved:
             what = "a person has approved it"
         elif criterion.fuzzy:
             what = "no command proves it"

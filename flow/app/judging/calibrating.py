@@ -6,8 +6,8 @@ from flow.app.judging.labelling import LabelLine, LabelPort
 from flow.app.judging.rubric_calls import (
     RubricCall,
     RubricPort,
-    carry_out,
     content_nonce,
+    judge_prepared,
     load,
     prepare,
 )
@@ -79,7 +79,7 @@ def try_cases(
     labels, unanswered = [], []
     for case, judgement, key in prepared:
         try:
-            result, _ = carry_out(port, judgement)
+            result, _ = judge_prepared(port, judgement)
         except NoUsableAnswer as error:
             reason = error.fault.message
             unanswered.append({"id": case.id, "reason": reason})

@@ -69,7 +69,7 @@ class LabellingPort(GoalPort, ClosingPort, LabelPort, Protocol):
         """The records of goals."""
 
 
-def confirm(
+def confirm_and_label(
     port: LabellingPort,
     goal_id: str,
     proposal_id: str,
@@ -87,7 +87,7 @@ def confirm(
     return closed
 
 
-def cancel(
+def cancel_and_label(
     port: LabellingPort, goal_id: str, reason: str, how: str, word: PersonsWord | None = None
 ) -> Closed:
     """Cancel a goal; of judges whose proposal still holds, that is a label too."""

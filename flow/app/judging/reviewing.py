@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app.evaluation import measured_rows, proposals, protected_files
-from flow.app.evaluation.goal_rules import deciding_snapshot, difference, goal_boundary
+from flow.app.evaluation.goal_rules import deciding_snapshot, goal_boundary, protected_changes
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.values import Facts, JudgeCase, Measurement, Measurements, Request
 from flow.app.judging import bundle as judging_bundle
@@ -48,7 +48,7 @@ def review_case(
         before,
         subject,
         proposable=False,
-        protected_changes=difference(goal, before, baseline),
+        protected_changes=protected_changes(goal, before, baseline),
         edited_by_products=edited_by_products(before, baseline),
     )
     rows = tuple(_reviewed_row(criterion, facts, context, now) for criterion in goal.criteria)

@@ -56,7 +56,7 @@ def judge_by_rubric(
 
     def ask(turn: int) -> RubricBallot | NoAnswer:
         label = f"rubric {rubric.name}, ballot {turn + 1}"
-        written = question(request, nonce, turn)._replace(label=label)
+        written = ballot_question(request, nonce, turn)._replace(label=label)
         reports.update(dict.fromkeys(written.reports))
         return asking.ask(written, partial(read_reply, rubric, quotable=written.quotable))
 
@@ -76,7 +76,7 @@ def judge_by_rubric(
     )
 
 
-def question(request: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> Question:
+def ballot_question(request: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> Question:
     """The question of one ballot, as the judge would see it."""
     material = "\0".join(
         [

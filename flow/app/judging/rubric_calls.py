@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from flow.app.judging.port import AskJudge, JudgePort, NoAnswer, no_answer, sample_count
-from flow.app.judging.rubric import RubricRequest, judge_by_rubric, question
+from flow.app.judging.rubric import RubricRequest, ballot_question, judge_by_rubric
 from flow.core.judging.rubric import files as rubric_documents
 from flow.core.judging.rubric.model import JudgeResult, Rubric, why_not
 from flow.core.judging.rubric.rules import warnings
@@ -129,7 +129,7 @@ def prepare(port: RubricPort, call: RubricCall) -> PreparedJudgement:
     return PreparedJudgement(request, port.judge(call.backend), loaded.warnings, form)
 
 
-def carry_out(port: RubricPort, prepared: PreparedJudgement) -> tuple[JudgeResult, Any]:
+def judge_prepared(port: RubricPort, prepared: PreparedJudgement) -> tuple[JudgeResult, Any]:
     """Ask; returns the judgement, and the result in the caller's form (without one, the same).
 
     Raises :class:`NoUsableAnswer` if no judgement follows from the judge's replies.
@@ -148,7 +148,7 @@ def carry_out(port: RubricPort, prepared: PreparedJudgement) -> tuple[JudgeResul
 
 def judge(port: RubricPort, call: RubricCall) -> Any:
     """The value of :func:`flow.judge`; raises :class:`NotPassed` as ``throw_on_fail`` says."""
-    result, answer = carry_out(port, prepare(port, call))
+    result, answer = judge_prepared(port, prepare(port, call))
     if call.throw_on_fail and not result.passed:
         raise NotPassed(why_not(result), answer)
     return answer
@@ -157,7 +157,7 @@ def judge(port: RubricPort, call: RubricCall) -> Any:
 def shown_question(port: RubricPort, call: RubricCall) -> Question:
     """The question that a judge would get; no judge is called."""
     rubric = load(port.rubrics, call.rubric).rubric
-    return question(_request(port, call, rubric, None), port.nonce)
+    return ballot_question(_request(port, call, rubric, None), port.nonce)
 
 
 def _request(

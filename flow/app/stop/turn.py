@@ -119,7 +119,7 @@ def judge_stop(
     again = core.answered_meanwhile(before, event.session, event.prompt, host.began)
     loop = _with_evidence(before, verdict)
     if not again:
-        loop = _counted(loop, event, evaluation, row, passing)
+        loop = _with_this_stop(loop, event, evaluation, row, passing)
     limits = _limits(goal, host, tools)
     step = core.stop_step(
         row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now(), again=again
@@ -199,7 +199,7 @@ def _turn_fields(turn: _JudgedTurn) -> dict[str, Any]:
     return fields
 
 
-def _counted(
+def _with_this_stop(
     before: LoopCounters,
     event: StopEvent,
     evaluation: EvaluationFacts,

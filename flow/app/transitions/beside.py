@@ -109,14 +109,14 @@ def _lost_goals(port: OpenGoalsPort) -> Iterable[str]:
     )
     for loss in losses:
         goal = summaries.get(loss.goal_id)
-        if loss.kind != "unreadable" and (goal is None or not _is_open_here(goal, branch)):
+        if loss.kind != "unreadable" and (goal is None or not _is_under_way_here(goal, branch)):
             yield (
                 f"goal {loss.goal_id} is open in this checkout, and "
                 f"{lost_goals.describe_loss(loss)} ({lost_goals.persons_remedy(loss)})"
             )
 
 
-def _is_open_here(goal: GoalSummary, branch: str | None) -> bool:
+def _is_under_way_here(goal: GoalSummary, branch: str | None) -> bool:
     return goal.status in UNDER_WAY and is_of_branch(goal.branch, branch)
 
 

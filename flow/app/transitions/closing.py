@@ -179,24 +179,22 @@ def _confirm_live(
     why = (reason or "").strip() or str(proposal["reason"])
     if goal.status != "active":
         loaded = _reactivate(context, loaded, run_id, closer.word)
-    end = _End(run_id, to, why, proposal_id, _counted(goal, proposal))
+    end = _End(run_id, to, why, proposal_id, _newer_evidence(goal, proposal))
     return _close_goal(context, loaded, end, closer)
 
 
-def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, ...]:
+def _newer_evidence(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, ...]:
     """The evidence that the proposal counted, where the goal names older one.
 
     The Stop hook measures again without touching the goal where the result is the same.
     """
-    refs = {
-        row[0]: (row[1], ref)
-        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
-    }
+    by_id = {row.criterion_id: row for row in proposals.rows(proposal)}
     return tuple(
-        CriterionUpdate(criterion.id, status, ref)
+        CriterionUpdate(criterion.id, row.status, row.evidence_ref)
         for criterion in goal.criteria
-        for status, ref in [refs.get(criterion.id, (criterion.status, None))]
-        if ref is not None and status == criterion.status and ref != criterion.evidence_ref
+        if (row := by_id.get(criterion.id)) is not None
+        and row.status == criterion.status
+        and row.evidence_ref not in (None, criterion.evidence_ref)
     )
 
 
@@ -254,18 +252,19 @@ def propose_failed(
     if evaluation is None:
         return verdict
     loaded = records.goal(verdict.goal_id)
-    goal, subject, guards = loaded.goal, evaluation.facts.subject, evaluation.report.guards
-    if subject.tree is None:  # nobody could confirm it
+    goal = loaded.goal
+    grounds = proposals.Grounds(evaluation.facts.subject, evaluation.report.guards)
+    if grounds.subject.tree is None:  # nobody could confirm it
         return verdict._replace(reason=reason)
     rows = verdict.criterion_results
-    proposal_id = proposals.proposal_id(subject, verdict.verdict, "failed", rows, guards)
+    proposal_id = proposals.proposal_id(grounds, verdict.verdict, "failed", rows)
     proposed = ProposedTransition("failed", reason, verdict.turns_evaluated, proposal_id)
     lifecycle_to = "waiting_for_user" if waits else goal.status
     verdict = verdict._replace(
         reason=reason, lifecycle_to=lifecycle_to, proposed_transition=proposed
     )
     live = records.proposal(verdict.run_id)
-    proposal = proposals.document(verdict, subject, now, live, records.counted, guards)
+    proposal = proposals.document(verdict, grounds, now, live, records.counted)
     to: NonTerminal = "waiting_for_user" if waits else "active"
     updates = (
         () if evaluation.written else recording.updates(goal, evaluation.measurement, rows, now)

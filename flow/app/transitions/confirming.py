@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.closing_context import ClosingPort
-from flow.app.evaluation.goal_rules import deciding_snapshot, difference, goal_boundary, own_files
-from flow.app.evaluation.proposals import counted_once, live_proposal
+from flow.app.evaluation.goal_rules import (
+    deciding_snapshot,
+    goal_boundary,
+    own_files,
+    protected_changes,
+)
+from flow.app.evaluation.proposals import ProposedRow, counted_once, live_proposal, rows
 from flow.app.evaluation.values import ProofObservation
 from flow.app.ports import GoalPort, TrustingPort, TrustLedgerPort
 from flow.app.transitions import closing as transitions_closing
@@ -142,20 +147,18 @@ def _criteria(
     goal: Goal, proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> Iterable[CriterionProof]:
     """The proof of each criterion of the contract, including those that the proposal leaves out."""
-    rows = {
-        str(row[0]): (str(row[1]), str(row[2]), ref)
-        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
-    }
+    by_id = {row.criterion_id: row for row in rows(proposal)}
     for criterion in goal.criteria:
-        status, outcome, reference = rows.get(criterion.id, ("pending", "not_run", None))
-        evidence = counted(reference) if reference is not None else None
-        by, result = _proved_result(criterion, status, outcome, evidence)
+        absent = ProposedRow(criterion.id, "pending", "not_run", None)
+        row = by_id.get(criterion.id, absent)
+        evidence = counted(row.evidence_ref) if row.evidence_ref is not None else None
+        by, result = _proved_result(criterion, row.status, row.outcome, evidence)
         yield CriterionProof(
             criterion.id,
             criterion.text,
             criterion.verification_command,
             criterion.must_pass,
-            status == "pass",
+            row.status == "pass",
             by,
             result,
             _limitations(criterion, evidence),
@@ -287,7 +290,7 @@ def _approved(
     context: ClosingContext, goal: Goal, run_id: str, snapshot: Snapshot, baseline: Baseline
 ) -> dict[str, str]:
     """path → whose approval covers its change."""
-    differs = difference(goal, snapshot, baseline)
+    differs = protected_changes(goal, snapshot, baseline)
     if differs is None or not protected_files.approved(goal, run_id, differs, context.records):
         return {}
     evidence = context.records.counted_last(run_id, protected_files.APPROVED)

@@ -262,7 +262,7 @@ def _approvable(context: ClosingContext, loaded: LoadedGoal, about: str, now: st
     snapshot = _snapshot_to_approve(context, goal, baseline)
     files = None
     if about == PROTECTED:
-        files = protected_files.to_approve(goal, snapshot, baseline)
+        files = protected_files.approvable_difference(goal, snapshot, baseline)
     facts = {
         "guards": dict(snapshot.guards) if about == GUARDS else None,
         "protected_changes": files.to_document() if files else None,

@@ -35,13 +35,13 @@ class TrustPort(StoredBaselinePort, Protocol):
         """Trust the contract of a goal as it was read."""
 
 
-def difference(port: TrustPort, loaded: LoadedGoal) -> list[str]:
+def lines_since_trusted(port: TrustPort, loaded: LoadedGoal) -> list[str]:
     """Difference between the contract now and the last trusted one, as lines for a person."""
     before = port.recorded_contract(loaded.goal.id)
     return trust_diff.difference(before, loaded.goal.contract_document)
 
 
-def changes(port: TrustPort, loaded: LoadedGoal) -> tuple[ContractChange, ...]:
+def changes_since_trusted(port: TrustPort, loaded: LoadedGoal) -> tuple[ContractChange, ...]:
     """Changes since the last trusted contract, each with its class; empty if there is none."""
     before = port.recorded_contract(loaded.goal.id)
     return () if before is None else amendment.changes(before, loaded.goal.contract_document)

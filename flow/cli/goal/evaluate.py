@@ -332,7 +332,9 @@ def _closed(
 ) -> Closed:
     from flow.app.judging import labelling
 
-    return labelling.confirm(context, verdict.goal_id, proposed.proposal_id, None, how, word)
+    return labelling.confirm_and_label(
+        context, verdict.goal_id, proposed.proposal_id, None, how, word
+    )
 
 
 COMMANDS = {

@@ -122,7 +122,7 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
     note = said if args.proposal is None else said or ""
     word = closing_word(context, args.by, note, out)
     how = "flow goal confirm"
-    closed = labelling.confirm(context, goal_id, proposal, args.reason, how, word)
+    closed = labelling.confirm_and_label(context, goal_id, proposal, args.reason, how, word)
     return show_closed(context, closed, out)
 
 
@@ -160,7 +160,7 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
         how=f"flow goal clear {goal.id}{why} --yes",
     )
     reason = word.note or CLEARED
-    closed = labelling.cancel(context, goal.id, reason, "flow goal clear", word)
+    closed = labelling.cancel_and_label(context, goal.id, reason, "flow goal clear", word)
     return show_closed(context, closed, out)
 
 

@@ -89,7 +89,7 @@ def _by_rubric(args: argparse.Namespace, out: Output) -> int:
         out.result({**texts, "reports": reports}, [question.system, "", question.prompt])
         out.warn(reports)
         return 0
-    result, _ = rubric_calls.carry_out(context, rubric_calls.prepare(context, call))
+    result, _ = rubric_calls.judge_prepared(context, rubric_calls.prepare(context, call))
     document = result.to_document()
     out.result(document, judgement.judgement(document, out.screen))
     return 0 if result.passed else NOT_PASSED

@@ -74,7 +74,7 @@ def test_a_new_run_starts_where_the_old_one_did(asked: str, dry: bool, recorded:
     facts = look(world, run_id=asked, dry_run=dry)
     new = asked == "run-2" and recorded and not dry
     assert world.kept == ([("issue-4", "run-2", before)] if new else [])
-    assert facts.recorded is recorded
+    assert facts.baseline_recorded is recorded
 
 
 @pytest.mark.parametrize("contains", [True, False])

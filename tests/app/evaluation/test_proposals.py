@@ -20,13 +20,14 @@ TREE = "t" * 64
 SUBJECT = Subject("h" * 40, TREE, "c" * 64, "0")
 ROW = CriterionResult("AC1", "pass", "passed", 0, "one.evidence.yaml")
 GUARDS = {"hooks/pre-commit": "d"}
+GROUNDS = proposals.Grounds(SUBJECT, GUARDS)
 PROPOSED = proposals.proposal_id(
-    SUBJECT, "achieved", "achieved", [ROW, CriterionResult("AC2", "pending", "not_run")], GUARDS
+    GROUNDS, "achieved", "achieved", [ROW, CriterionResult("AC2", "pending", "not_run")]
 )
 
 
 def made_id(subject: Subject = SUBJECT, verdict: str = "achieved", to: str = "achieved") -> str:
-    return proposals.proposal_id(subject, verdict, to, [ROW], GUARDS)
+    return proposals.proposal_id(proposals.Grounds(subject, GUARDS), verdict, to, [ROW])
 
 
 # --- the id ---------------------------------------------------------------------------------------
@@ -35,17 +36,17 @@ def made_id(subject: Subject = SUBJECT, verdict: str = "achieved", to: str = "ac
 @pytest.mark.parametrize(
     "other",
     [
-        proposals.proposal_id(
-            SUBJECT._replace(contract="d"), "achieved", "achieved", [ROW], GUARDS
-        ),
-        proposals.proposal_id(SUBJECT._replace(tree="d"), "achieved", "achieved", [ROW], GUARDS),
-        proposals.proposal_id(SUBJECT, "other", "achieved", [ROW], GUARDS),
-        proposals.proposal_id(SUBJECT, "achieved", "failed", [ROW], GUARDS),
-        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], {}),
-        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], {"hooks/pre-commit": "e"}),
-        proposals.proposal_id(SUBJECT, "achieved", "achieved", [], GUARDS),
+        made_id(SUBJECT._replace(contract="d")),
+        made_id(SUBJECT._replace(tree="d")),
+        made_id(verdict="other"),
+        made_id(to="failed"),
         *(
-            proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW._replace(**change)], GUARDS)  # type: ignore[arg-type]
+            proposals.proposal_id(GROUNDS._replace(guards=guards), "achieved", "achieved", [ROW])
+            for guards in ({}, {"hooks/pre-commit": "e"})
+        ),
+        proposals.proposal_id(GROUNDS, "achieved", "achieved", []),
+        *(
+            proposals.proposal_id(GROUNDS, "achieved", "achieved", [ROW._replace(**change)])  # type: ignore[arg-type]
             for change in (
                 {"criterion_id": "AC2"},
                 {"status": "fail"},
@@ -77,16 +78,16 @@ def test_the_id_is_written_down() -> None:
 def test_the_id_does_not_change_with_anything_else() -> None:
     assert made_id(SUBJECT._replace(head="i" * 40, flow_version="9")) == made_id()
     row = ROW._replace(reason="x", limitations=("y",), exit_code=1)
-    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [row], GUARDS) == made_id()
+    assert proposals.proposal_id(GROUNDS, "achieved", "achieved", [row]) == made_id()
 
 
 def test_the_judges_report_is_part_of_the_id() -> None:
     ids = {
-        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], GUARDS, judge)
+        proposals.proposal_id(GROUNDS._replace(judge=judge), "achieved", "achieved", [ROW])
         for judge in (None, "one.evidence.yaml", "two.evidence.yaml")
     }
     assert len(ids) == 3
-    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], GUARDS, None) == made_id()
+    assert made_id() in ids
 
 
 JUDGED = CriterionResult("AC2", "pass", "not_run", None, "judge.evidence.yaml")
@@ -136,13 +137,12 @@ def test_what_a_proposal_on_a_judges_word_can_lose(change: Any, words: str | Non
     known = {"one.evidence.yaml": evidence(), "ballot.evidence.yaml": evidence()}
     if change is not None:
         known["judge.evidence.yaml"] = opinion(**change)
-    id = proposals.proposal_id(
-        SUBJECT, "achieved", "achieved", [ROW, JUDGED], GUARDS, "judge.evidence.yaml"
-    )
+    grounds = GROUNDS._replace(judge="judge.evidence.yaml")
+    id = proposals.proposal_id(grounds, "achieved", "achieved", [ROW, JUDGED])
     said = verdict(ROW, JUDGED)
     assert said.proposed_transition is not None
     said = said._replace(proposed_transition=said.proposed_transition._replace(proposal_id=id))
-    made = proposals.document(said, SUBJECT, NOW, None, known.get, GUARDS, "judge.evidence.yaml")
+    made = proposals.document(said, grounds, NOW, None, known.get)
     assert proposals.is_intact(made)
     lost = proposals.lost_grounds(made, known.get)
     assert any(words in each for each in lost) if words else lost == []
@@ -229,9 +229,8 @@ def signed(**change: Any) -> dict[str, Any]:
         )
     ]
     subject = Subject(None, proposal["tree"], proposal["contract"], "0")
-    made = proposals.proposal_id(
-        subject, proposal["verdict"], proposal["to"], rows, proposal["guards"]
-    )
+    grounds = proposals.Grounds(subject, proposal["guards"])
+    made = proposals.proposal_id(grounds, proposal["verdict"], proposal["to"], rows)
     return {**proposal, "proposal_id": made}
 
 
@@ -245,11 +244,11 @@ OLD = signed(
 
 
 def test_a_first_proposal() -> None:
-    assert proposals.document(verdict(), SUBJECT, NOW, None, there, GUARDS) == FRESH
+    assert proposals.document(verdict(), GROUNDS, NOW, None, there) == FRESH
 
 
 def test_a_live_proposal_of_the_same_result_stays() -> None:
-    kept = proposals.document(verdict(), SUBJECT, NOW, OLD, there, GUARDS)
+    kept = proposals.document(verdict(), GROUNDS, NOW, OLD, there)
     assert kept == OLD
     assert kept is not OLD
 
@@ -267,9 +266,9 @@ def test_a_live_proposal_of_the_same_result_stays() -> None:
     ],
 )
 def test_any_other_live_proposal_is_replaced(change: dict[str, Any]) -> None:
-    assert proposals.document(verdict(), SUBJECT, NOW, signed(**change), there, GUARDS) == FRESH
+    assert proposals.document(verdict(), GROUNDS, NOW, signed(**change), there) == FRESH
     missing = {key: value for key, value in OLD.items() if key not in change}
-    assert proposals.document(verdict(), SUBJECT, NOW, missing, there, GUARDS) == FRESH
+    assert proposals.document(verdict(), GROUNDS, NOW, missing, there) == FRESH
 
 
 @pytest.mark.parametrize("lost", ["older.evidence.yaml", "two.evidence.yaml"])
@@ -277,7 +276,7 @@ def test_a_live_proposal_whose_evidence_is_gone_is_replaced(lost: str) -> None:
     def counted(reference: str) -> Any:
         return None if reference == lost else evidence()
 
-    assert proposals.document(verdict(), SUBJECT, NOW, OLD, counted, GUARDS) == FRESH
+    assert proposals.document(verdict(), GROUNDS, NOW, OLD, counted) == FRESH
 
 
 @pytest.mark.parametrize("why", ["the clock was set back", "Flow was upgraded"])
@@ -288,7 +287,7 @@ def test_a_live_proposal_that_evaluating_again_is_to_renew_is_replaced(why: str)
     else:
         known.document["evidence"]["subject"]["flow_version"] = "0.0.9"
     assert proposals.outdated(OLD, lambda _: known, SUBJECT.flow_version, NOW)
-    assert proposals.document(verdict(), SUBJECT, NOW, OLD, lambda _: known, GUARDS) == FRESH
+    assert proposals.document(verdict(), GROUNDS, NOW, OLD, lambda _: known) == FRESH
 
 
 @pytest.mark.parametrize(
@@ -325,13 +324,13 @@ def test_what_had_no_evidence_cannot_lose_it() -> None:
         seen.append(reference)
         return evidence()
 
-    assert proposals.document(verdict(), SUBJECT, NOW, old, counted, GUARDS) == old
+    assert proposals.document(verdict(), GROUNDS, NOW, old, counted) == old
     assert set(seen) == {"one.evidence.yaml"}
 
 
 def test_a_verdict_that_proposes_nothing_has_no_document() -> None:
     with pytest.raises(ValueError, match="proposes nothing"):
-        proposals.document(verdict(proposed=False), SUBJECT, NOW, None, there, GUARDS)
+        proposals.document(verdict(proposed=False), GROUNDS, NOW, None, there)
 
 
 @pytest.mark.parametrize(
@@ -382,7 +381,7 @@ def test_a_proposal_of_another_shape_is_broken(change: dict[str, Any]) -> None:
     if change.keys() == {"to"}:
         broken = signed(**change)
     assert proposals.is_intact(broken) is False
-    assert proposals.document(verdict(), SUBJECT, NOW, broken, there, GUARDS) == FRESH
+    assert proposals.document(verdict(), GROUNDS, NOW, broken, there) == FRESH
 
 
 @pytest.mark.parametrize("row", [["AC1", "pass"], ["AC1", "pass", "passed", "more"], "AC1"])

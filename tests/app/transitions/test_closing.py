@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.proposals import proposal_id
+from flow.app.evaluation.proposals import Grounds, proposal_id
 from flow.app.evaluation.values import Request
 from flow.app.ports import Closing, Move
 from flow.app.transitions import closing as transitions_closing
@@ -381,7 +381,7 @@ def test_a_failure_that_was_proposed_is_recorded_as_fail() -> None:
         CriterionResult(id, status, outcome, None, reference)
         for (id, status, outcome), reference in zip(live["results"], live["evidence"], strict=True)
     ]
-    made = proposal_id(subject, "achieved", "failed", rows, live["guards"])
+    made = proposal_id(Grounds(subject, live["guards"]), "achieved", "failed", rows)
     world.live = {**live, "to": "failed", "proposal_id": made}
     closed = confirm(world)
     assert (closed.status, world.journal[-1].fields["result"]) == ("failed", "fail")

@@ -245,7 +245,7 @@ def test_a_trusted_copy_of_the_live_file_is_the_live_one(work, tmp_path) -> None
     stranger.write_text(live.read_text().replace("id: greet", "id: stranger"))
     record_trust(work, goal_file=str(stranger))
     port = Trusting(here(work))
-    assert trusting.changes(port, port.named(goal_file=str(stranger))) == ()
+    assert trusting.changes_since_trusted(port, port.named(goal_file=str(stranger))) == ()
 
 
 def test_a_person_trusts_what_they_were_shown(

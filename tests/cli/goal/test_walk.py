@@ -209,7 +209,7 @@ def test_a_proposal_ends_when_what_it_rests_on_moves(work: GitRepo, name: str) -
 
 def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
     """Its id is right for what it says; the sidecar it names says something else."""
-    from flow.app.evaluation.proposals import proposal_id
+    from flow.app.evaluation.proposals import Grounds, proposal_id
     from flow.core.decision.verdict import CriterionResult
     from flow.core.evidence.model import Subject
 
@@ -221,9 +221,8 @@ def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
     assert tree
     reference = str(sidecar.relative_to(work.path))
     row = CriterionResult("AC1", "pass", "passed", 0, reference)
-    name = proposal_id(
-        Subject(None, tree.group(1), contract, ""), "achieved", "achieved", [row], {}
-    )
+    grounds = Grounds(Subject(None, tree.group(1), contract, ""), {})
+    name = proposal_id(grounds, "achieved", "achieved", [row])
     made_up = {
         "proposal_id": name,
         "guards": {},
