@@ -214,7 +214,7 @@ def read_ci(document: Mapping[str, Any]) -> CheckReport:
 
 
 def _other_statements(document: Mapping[str, Any]) -> list[str]:
-    """What the run says under any of its keys for a conclusion; ``completed`` is none."""
+    """The words under all keys that may hold a conclusion; ``completed`` is none."""
     words = (str(document.get(key)).lower() for key in _CONCLUSION_KEYS)
     return [word for word in words if word in (_FINAL | _OPEN) - {"completed"}]
 

@@ -140,7 +140,7 @@ class CheckoutNotes:
             self._note_session(session)
 
     def _note_session(self, session: str) -> None:
-        """Record that the session works here, from whichever folder it stops in."""
+        """Record that the session works here, also where it stops in another folder."""
         rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
         if not ids.SESSION_NAME.fits(session) or worked_in(self._folder, session) == self._top:
             return
