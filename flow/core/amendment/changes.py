@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.amendment.rules import CRITERION, FIELDS, SECTIONS, Class, held, show
-from flow.core.amendment.trust_diff import form
+from flow.core.amendment.rules import CRITERION, FIELDS, SECTIONS, Class, show, unordered
+from flow.core.amendment.trust_diff import json_line
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class ContractChange(NamedTuple):
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[ContractChange, ...]:
     """Every difference between two contracts, with its class."""
-    found_changes: list[ContractChange] = []
+    rated: list[ContractChange] = []
     for name in dict.fromkeys((*old, *new)):
         before, after = old.get(name), new.get(name)
         if name in SECTIONS and isinstance(before or {}, dict) and isinstance(after or {}, dict):
-            found_changes += _section(name, before or {}, after or {})
+            rated += _section(name, before or {}, after or {})
         else:
-            found_changes += _field_changes(name, name, before, after)
-    return tuple(found_changes)
+            rated += _field_changes(name, name, before, after)
+    return tuple(rated)
 
 
 def overall(changes: Iterable[ContractChange]) -> Class:
@@ -51,11 +51,13 @@ def overall(changes: Iterable[ContractChange]) -> Class:
 
 def amended(new: Mapping[str, Any], *olds: Mapping[str, Any]) -> tuple[str, ...]:
     """Ids of the criteria in ``new`` that are missing or different in one of ``olds``."""
-    known = [{c["id"]: form(c) for c in old["objective"]["acceptance_criteria"]} for old in olds]
+    known = [
+        {c["id"]: json_line(c) for c in old["objective"]["acceptance_criteria"]} for old in olds
+    ]
     return tuple(
         c["id"]
         for c in new["objective"]["acceptance_criteria"]
-        if any(forms.get(c["id"]) != form(c) for forms in known)
+        if any(forms.get(c["id"]) != json_line(c) for forms in known)
     )
 
 
@@ -70,9 +72,9 @@ def _section(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
 
 def _field_changes(path: str, rule: str, old: Any, new: Any) -> Iterator[ContractChange]:
     """The differences of one field. A key without a value counts as absent."""
-    if form(old) == form(new):
+    if json_line(old) == json_line(new):
         return
-    for kind, what in FIELDS.get(rule, held)(old, new):
+    for kind, what in FIELDS.get(rule, unordered)(old, new):
         yield ContractChange(_shown_path(path), kind, what)
 
 

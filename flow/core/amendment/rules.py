@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from math import inf
 
-from flow.core.amendment.trust_diff import form, visible, without
+from flow.core.amendment.trust_diff import json_line, quoted_if_misleading, without
 from flow.core.boundary.glob_cover import covers
 from flow.core.goal.model import MAX_ITERATIONS
 from flow.core.judging.goal.delegated import LOWEST_GRADE
@@ -20,8 +20,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    Said = Iterator[tuple["Class", str]]
-    Rule = Callable[[Any, Any], Said]
+    RatedChanges = Iterator[tuple["Class", str]]
+    Rule = Callable[[Any, Any], RatedChanges]
     """(old value, new value), None for an absent one → the class of each part, in words."""
 
 Class = Literal["strengthening", "neutral", "weakening", "incomparable"]
@@ -37,12 +37,12 @@ CRITERION = "objective.acceptance_criteria[]"
 """Prefix of a criterion's keys in the table."""
 
 
-def label(_old: Any, _new: Any) -> Said:
+def without_effect(_old: Any, _new: Any) -> RatedChanges:
     """Rule for names, and for values that are stored and have no effect."""
     yield "neutral", "decides nothing"
 
 
-def held(old: Any, new: Any) -> Said:
+def unordered(old: Any, new: Any) -> RatedChanges:
     """Rule for values without an order: wording, commands, models, places."""
     verb = "added" if old is None else "taken out" if new is None else "changed"
     yield "incomparable", verb
@@ -51,11 +51,11 @@ def held(old: Any, new: Any) -> Said:
 def written_out(value: Any) -> Rule:
     """Rule for values without an order, of which an absent one equals ``value``."""
 
-    def rule(old: Any, new: Any) -> Said:
-        if form(value if old is None else old) == form(value if new is None else new):
+    def rule(old: Any, new: Any) -> RatedChanges:
+        if json_line(value if old is None else old) == json_line(value if new is None else new):
             yield "neutral", "the same, written out"
         else:
-            yield from held(old, new)
+            yield from unordered(old, new)
 
     return rule
 
@@ -71,11 +71,11 @@ def less_is_stronger(default: float | None) -> Rule:
 
 
 def _number(default: float | None, raised: Class, lowered: Class) -> Rule:
-    def rule(old: Any, new: Any) -> Said:
+    def rule(old: Any, new: Any) -> RatedChanges:
         before = _value(default if old is None else old)
         after = _value(default if new is None else new)
         if before is None or after is None:
-            yield from held(old, new)
+            yield from unordered(old, new)
         elif before == after:
             yield "neutral", "the same number, written out"
         else:
@@ -91,11 +91,11 @@ def _value(value: Any) -> float | None:
 def flag(default: bool) -> Rule:
     """Rule for a boolean that asks for more where it is true."""
 
-    def rule(old: Any, new: Any) -> Said:
+    def rule(old: Any, new: Any) -> RatedChanges:
         before = default if old is None else old
         after = default if new is None else new
         if not isinstance(before, bool) or not isinstance(after, bool):
-            yield from held(old, new)
+            yield from unordered(old, new)
         elif before == after:
             yield "neutral", "the same, written out"
         else:
@@ -108,7 +108,7 @@ def flag(default: bool) -> Rule:
 def steps(*stronger: tuple[str | None, str | None], same: Sequence[str | None] = ()) -> Rule:
     """Rule for a word; ``stronger`` are the steps that ask for more, ``same`` the synonyms."""
 
-    def rule(old: Any, new: Any) -> Said:
+    def rule(old: Any, new: Any) -> RatedChanges:
         if (old, new) in stronger:
             yield "strengthening", f"{show(old)} became {show(new)}"
         elif old in same and new in same:
@@ -123,7 +123,7 @@ def steps(*stronger: tuple[str | None, str | None], same: Sequence[str | None] =
 def rows(added: Class, removed: Class) -> Rule:
     """Rule for a list of texts or rows, with the class of adding and of removing one."""
 
-    def rule(old: Any, new: Any) -> Said:
+    def rule(old: Any, new: Any) -> RatedChanges:
         gone, come = without(old or [], new or []), without(new or [], old or [])
         for value in gone:
             yield removed, f"taken out: {show(value)}"
@@ -135,7 +135,7 @@ def rows(added: Class, removed: Class) -> Rule:
     return rule
 
 
-def allowed(old: Any, new: Any) -> Said:
+def allowed(old: Any, new: Any) -> RatedChanges:
     """Rule for ``allowed_paths``: an empty list means every path."""
     before, after = old or [], new or []
     if not before and not after:
@@ -150,7 +150,7 @@ def allowed(old: Any, new: Any) -> Said:
         )
 
 
-def closed(old: Any, new: Any) -> Said:
+def closed(old: Any, new: Any) -> RatedChanges:
     """Rule for ``denied_paths`` and ``protected_paths``."""
     yield from _patterns(
         old or [], new or [], anchored=False, opens="strengthening", closes="weakening"
@@ -159,7 +159,7 @@ def closed(old: Any, new: Any) -> Said:
 
 def _patterns(
     before: Sequence[str], after: Sequence[str], *, anchored: bool, opens: Class, closes: Class
-) -> Said:
+) -> RatedChanges:
     """``opens`` is the class of a pattern that covers more, ``closes`` of one that covers less."""
     gone, come = without(before, after), without(after, before)
     for pattern in gone:
@@ -182,7 +182,7 @@ def _covered(pattern: str, others: Sequence[str], anchored: bool) -> bool:
     return any(covers(other, pattern, anchored=anchored) for other in others)
 
 
-def sandbox(old: Any, new: Any) -> Said:
+def sandbox(old: Any, new: Any) -> RatedChanges:
     """Rule for the sandbox: turning it on limits the commands; any other change may widen them."""
     if old in (None, False) and new not in (None, False) and not isinstance(new, dict):
         yield "strengthening", "turned on"
@@ -191,15 +191,15 @@ def sandbox(old: Any, new: Any) -> Said:
     elif new in (None, False):
         yield "weakening", "turned off"
     else:
-        yield from held(old, new)
+        yield from unordered(old, new)
 
 
-def grade(old: Any, new: Any) -> Said:
+def grade(old: Any, new: Any) -> RatedChanges:
     """Rule for ``min_grade`` of a scorecard."""
     names = [name for name, _, _ in GRADES]
     before, after = old or LOWEST_GRADE, new or LOWEST_GRADE
     if before not in names or after not in names:
-        yield from held(old, new)
+        yield from unordered(old, new)
     elif before == after:
         yield "neutral", "the same grade, written out"
     else:
@@ -207,13 +207,18 @@ def grade(old: Any, new: Any) -> Said:
         yield ("strengthening" if higher else "weakening"), f"{before} became {after}"
 
 
-SCORECARD: Mapping[str, Rule] = {"skill": held, "min_grade": grade, "file": held, "rubric": held}
+SCORECARD: Mapping[str, Rule] = {
+    "skill": unordered,
+    "min_grade": grade,
+    "file": unordered,
+    "rubric": unordered,
+}
 """The rule of each key of a criterion's ``scorecard``."""
 
 DEBATE: Mapping[str, Rule] = {
-    "solution": held,
-    "task": held,
-    "criteria": held,
+    "solution": unordered,
+    "task": unordered,
+    "criteria": unordered,
     "kind": written_out("code"),
     "judges": more_is_stronger(3),
     "rounds": written_out(3),  # more rounds make any agreement likelier
@@ -223,24 +228,24 @@ DEBATE: Mapping[str, Rule] = {
 """The rule of each key of a criterion's ``debate``."""
 
 
-def apart(rules: Mapping[str, Rule], bare: str) -> Rule:
+def delegated(rules: Mapping[str, Rule], bare: str) -> Rule:
     """Rule for a delegated judgement, key by key; a mere text is the value of ``bare``."""
 
-    def rule(old: Any, new: Any) -> Said:
+    def rule(old: Any, new: Any) -> RatedChanges:
         before, after = _keys(old, bare), _keys(new, bare)
         if before is None and after is None:
             yield "neutral", "not asked for, as before"
             return
         if before is None or after is None:
-            yield from held(before, after)
+            yield from unordered(before, after)
             return
         same = True
         for key in dict.fromkeys((*before, *after)):
             ones = before.get(key), after.get(key)
-            if form(ones[0]) != form(ones[1]):
+            if json_line(ones[0]) != json_line(ones[1]):
                 same = False
-                for kind, words in rules.get(key, held)(*ones):
-                    yield kind, f"{visible(key)}: {words}"
+                for kind, words in rules.get(key, unordered)(*ones):
+                    yield kind, f"{quoted_if_misleading(key)}: {words}"
         if same:
             yield "neutral", "the same, written out"
 
@@ -257,37 +262,37 @@ def _keys(value: Any, bare: str) -> Mapping[str, Any] | None:
 
 
 FIELDS: Mapping[str, Rule] = {
-    "apiVersion": held,
-    "kind": held,
-    "metadata.id": held,
-    "metadata.created_at": label,
-    "metadata.created_by": label,
-    "metadata.owner": label,
-    "scope.repo": label,
-    "scope.branch": held,
-    "scope.issue": label,
-    "scope.pr": label,
-    "scope.journal": held,  # a file there is Flow's own, and so outside the boundary
-    "scope.base": held,
-    "scope.base_commit": held,
-    "objective.outcome": held,
-    "objective.source": label,
-    f"{CRITERION}.id": held,
-    f"{CRITERION}.text": held,
-    f"{CRITERION}.verification_command": held,
+    "apiVersion": unordered,
+    "kind": unordered,
+    "metadata.id": unordered,
+    "metadata.created_at": without_effect,
+    "metadata.created_by": without_effect,
+    "metadata.owner": without_effect,
+    "scope.repo": without_effect,
+    "scope.branch": unordered,
+    "scope.issue": without_effect,
+    "scope.pr": without_effect,
+    "scope.journal": unordered,  # a file there is Flow's own, and so outside the boundary
+    "scope.base": unordered,
+    "scope.base_commit": unordered,
+    "objective.outcome": unordered,
+    "objective.source": without_effect,
+    f"{CRITERION}.id": unordered,
+    f"{CRITERION}.text": unordered,
+    f"{CRITERION}.verification_command": unordered,
     f"{CRITERION}.must_pass": flag(True),
     f"{CRITERION}.timeout_seconds": less_is_stronger(None),
-    f"{CRITERION}.cwd": held,
-    f"{CRITERION}.report": held,
-    f"{CRITERION}.serial": label,  # only the time of its run, not a requirement
+    f"{CRITERION}.cwd": unordered,
+    f"{CRITERION}.report": unordered,
+    f"{CRITERION}.serial": without_effect,  # only the time of its run, not a requirement
     # Turned off, evidence is never reused; and a pass after a failure is never doubted.
     f"{CRITERION}.hermetic": written_out(True),
     f"{CRITERION}.limitations": rows("neutral", "weakening"),
-    f"{CRITERION}.rubric": held,
-    f"{CRITERION}.scorecard": apart(SCORECARD, "skill"),
-    f"{CRITERION}.debate": apart(DEBATE, "kind"),
-    f"{CRITERION}.evidence_command": held,
-    f"{CRITERION}.evidence_paths": held,
+    f"{CRITERION}.rubric": unordered,
+    f"{CRITERION}.scorecard": delegated(SCORECARD, "skill"),
+    f"{CRITERION}.debate": delegated(DEBATE, "kind"),
+    f"{CRITERION}.evidence_command": unordered,
+    f"{CRITERION}.evidence_paths": unordered,
     "specification.non_goals": rows("weakening", "strengthening"),  # limits of a judge's demands
     "specification.failure_modes": rows("strengthening", "weakening"),
     "specification.interface_contracts": rows("strengthening", "weakening"),
@@ -301,15 +306,15 @@ FIELDS: Mapping[str, Rule] = {
     "constraints.no_tier3_without_confirmation": flag(False),
     "evaluator.type": steps(("hybrid", "deterministic"), ("hybrid", "flow_verdict_judge")),
     "evaluator.judges": more_is_stronger(None),
-    "evaluator.judge_model": held,
-    "evaluator.jobs": label,
+    "evaluator.judge_model": unordered,
+    "evaluator.jobs": without_effect,
     "evaluator.repeat": more_is_stronger(1),
     "evaluator.sandbox": sandbox,
-    "evaluator.baseline_link": held,
-    "evaluator.denied_context": held,  # it may hide evidence against the goal, too
-    "evaluator.command": label,
-    "evaluator.judge_agent": label,
-    "evaluator.evidence_bundle_format": label,
+    "evaluator.baseline_link": unordered,
+    "evaluator.denied_context": unordered,  # it may hide evidence against the goal, too
+    "evaluator.command": without_effect,
+    "evaluator.judge_agent": without_effect,
+    "evaluator.evidence_bundle_format": without_effect,
     "continuation.max_iterations": less_is_stronger(MAX_ITERATIONS),
     "continuation.after": rows("strengthening", "weakening"),
     "continuation.max_seconds": less_is_stronger(inf),
@@ -317,9 +322,9 @@ FIELDS: Mapping[str, Rule] = {
     "continuation.mode": steps(
         ("flow_managed", "evaluator_loop"), ("flow_managed", None), same=(None, "evaluator_loop")
     ),
-    "continuation.on_incomplete": label,
-    "continuation.on_blocked": label,
-    "continuation.on_complete": label,
+    "continuation.on_incomplete": without_effect,
+    "continuation.on_blocked": without_effect,
+    "continuation.on_complete": without_effect,
 }
 """The rule of every field of a contract."""
 
@@ -332,5 +337,7 @@ SECTIONS: tuple[str, ...] = tuple(
 def show(value: Any) -> str:
     """A value on one line, escaped if it could mislead."""
     if isinstance(value, str):
-        return visible(value)
-    return visible(json.dumps(value, sort_keys=True)) if value is not None else "nothing"
+        return quoted_if_misleading(value)
+    return (
+        quoted_if_misleading(json.dumps(value, sort_keys=True)) if value is not None else "nothing"
+    )

@@ -32,7 +32,7 @@ def difference(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[st
     return list(_changes("", {} if old is None else old, new))
 
 
-def visible(text: str) -> str:
+def quoted_if_misleading(text: str) -> str:
     """``text`` on one line: unchanged, or quoted and escaped if it could mislead."""
     if text.isprintable() and not _SCALAR_LIKE.fullmatch(text):
         return text
@@ -40,7 +40,7 @@ def visible(text: str) -> str:
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
-    if old == new and form(old) == form(new):  # ``1``, ``1.0`` and ``true`` are three values
+    if old == new and json_line(old) == json_line(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _entries(old, new, lambda key: _join(path, key))
@@ -73,7 +73,7 @@ def _whole(mark: str, path: str, value: Any) -> Iterator[str]:
             yield from _whole(mark, _join(path, key), below)
     elif ids:
         for name, below in ids.items():
-            yield from _whole(mark, f"{path}[{visible(name)}]", below)
+            yield from _whole(mark, f"{path}[{quoted_if_misleading(name)}]", below)
     else:
         yield f"{path}:"
         yield from _lines(mark, value)
@@ -82,7 +82,7 @@ def _whole(mark: str, path: str, value: Any) -> Iterator[str]:
 def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
     before, after = _ids(old), _ids(new)
     if before is not None and after is not None:
-        yield from _entries(before, after, lambda name: f"{path}[{visible(name)}]")
+        yield from _entries(before, after, lambda name: f"{path}[{quoted_if_misleading(name)}]")
         kept = [name for name in before if name in after]
         if kept != [name for name in after if name in before]:
             yield f"{path}: in another order"
@@ -103,11 +103,11 @@ def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
 
 def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     """``values`` without ``others``, counting repeated entries."""
-    left = Counter(map(form, others))
+    left = Counter(map(json_line, others))
     rest = []
     for value in values:
-        if left[form(value)]:
-            left[form(value)] -= 1
+        if left[json_line(value)]:
+            left[json_line(value)] -= 1
         else:
             rest.append(value)
     return rest
@@ -130,18 +130,18 @@ def _lines(mark: str, value: Any) -> Iterator[str]:
             if isinstance(entry, str):
                 yield from _lines(mark, entry)
             else:
-                yield f"  {mark} {form(entry)}"
+                yield f"  {mark} {json_line(entry)}"
     elif isinstance(value, str) and "\n" in value:
         for part in value.split("\n"):
             plain = part.isprintable() and part[:1] != '"' and part.rstrip() == part
             yield f"  {mark} | {part if plain else double_quoted(part)}".rstrip()
     elif isinstance(value, str):
-        yield f"  {mark} {visible(value)}"
+        yield f"  {mark} {quoted_if_misleading(value)}"
     else:
-        yield f"  {mark} {form(value)}"
+        yield f"  {mark} {json_line(value)}"
 
 
-def form(value: Any) -> str:
+def json_line(value: Any) -> str:
     """The value as one line of JSON without misleading characters.
 
     It serves for comparison, too: ``1``, ``1.0`` and ``true`` are three values.
@@ -151,5 +151,5 @@ def form(value: Any) -> str:
 
 
 def _join(path: str, key: object) -> str:
-    name = key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else form(key)
+    name = key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else json_line(key)
     return f"{path}.{name}" if path else name

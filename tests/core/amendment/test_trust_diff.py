@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.amendment.trust_diff import difference, visible
+from flow.core.amendment.trust_diff import difference, quoted_if_misleading
 
 
 def goal(**criterion: Any) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def test_a_first_contract_is_shown_whole() -> None:
     ],
 )
 def test_what_could_mislead_is_escaped(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert quoted_if_misleading(text) == shown
 
 
 @given(st.text(), st.text())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.amendment.trust_diff import difference, visible
+from flow.core.amendment.trust_diff import difference, quoted_if_misleading
 
 ROWS = [{"id": "AC1", "t": 1}, {"id": "AC2", "t": 1}]
 
@@ -137,4 +137,4 @@ def test_criteria_that_moved_and_changed() -> None:
     ],
 )
 def test_texts_that_could_be_taken_for_others_are_quoted(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert quoted_if_misleading(text) == shown
