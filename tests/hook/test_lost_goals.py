@@ -689,7 +689,11 @@ def test_open_again_after_a_closing_is_told_wherever_the_goal_is_shown(work: Git
         (warning,) = [text for text in document["warnings"] if text.startswith(told)]
         assert "by A Tester, said from " in warning
         assert ", and its file says active" in warning
+    (events,) = work.path.glob(".flow/runs/*/events.jsonl")
+    own = events.read_text()  # anyone can write events, which are in the checkout
+    events.write_text(own + '{"type":"transition","goal_id":"greet","to":["achieved"]}\n')
     assert told in scene.flow(work, "goal", "status").stderr
+    events.write_text(own)
     work.write("src/more.txt", "x")  # what was proposed is no longer
     assert "open again" in scene.flow(work, "goal", "list").stdout
     assert "greet  open again" in scene.flow(work, "goal", "status").stdout

@@ -6,7 +6,7 @@ Events are in the checkout, where anyone can write them: they are shown, and dec
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
-from flow.core.stop.pause import WAITS
+from flow.core.stop.pause import WAITS, changes_status
 from flow.core.stop.turns import has_turn
 from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -106,8 +106,7 @@ def closing(events: Sequence[Event], status: str) -> PersonsAct | None:
     """The closing with the final ``status``; None if the goal is open or has no such event."""
     if status not in TERMINAL:
         return None
-    changes = (event for event in reversed(events) if isinstance(event.get("to"), str))
-    newest = next(changes, None)
+    newest = next(filter(changes_status, reversed(events)), None)
     if newest is None or newest["to"] != status:
         return None
     return _act(newest, status)
@@ -118,7 +117,7 @@ def last_closing(events: Sequence[Event]) -> Event | None:
     closings = (
         event
         for event in reversed(events)
-        if event.get("type") in ("confirmed", "transition") and event.get("to") in TERMINAL
+        if event.get("type") in ("confirmed", "transition") and text_of(event.get("to")) in TERMINAL
     )
     return next(closings, None)
 
