@@ -6,7 +6,8 @@ Flow uses. Input that the C code refuses, and rare keywords, go to ``json`` itse
 is its own. ``tests/startup/test_json.py`` checks that both answer alike.
 
 :func:`object_of`, :func:`items_of`, :func:`rows_of`, :func:`texts_of` and :func:`text_of` read
-values that nothing has checked: a part of another kind than theirs is left out.
+values that nothing has checked: a part of another kind than theirs is left out. Digests and
+signatures are made of a value's :func:`canonical` text.
 """
 
 from __future__ import annotations
@@ -130,6 +131,11 @@ else:
         raise TypeError
 
 
+def canonical(value: object) -> bytes:
+    """The canonical text of a value: sorted keys, no spaces, only ASCII characters."""
+    return dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
 def object_of(value: object) -> dict[str, Any]:
     """The object; an empty one for any other value."""
     return value if isinstance(value, dict) else {}
@@ -155,4 +161,4 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-__all__ = ["dumps", "items_of", "loads", "object_of", "rows_of", "text_of", "texts_of"]
+__all__ = ["canonical", "dumps", "items_of", "loads", "object_of", "rows_of", "text_of", "texts_of"]

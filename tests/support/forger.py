@@ -7,7 +7,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from flow.adapters.contracts.formats import dump_yaml, parse_yaml
-from flow.core.chain.entries import Head, canonical, events_genesis, following, seal
+from flow.core.chain.entries import Head, events_genesis, following, seal
+from flow.startup.json import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,6 +16,7 @@ from flow.core import layout
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.entries import DROPPED, beginnings
 from flow.startup.functools import lru_cache
+from flow.startup.json import canonical
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ def last(root: str, run_id: str, tail: tuple[int, LedgerEntry] | None = None) ->
 
 def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
     """The newest entry with this number; None if there is none. Searched from the end."""
-    needle = chain_entries.canonical({"seq": seq})[1:-1]
+    needle = canonical({"seq": seq})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
         entry = _entry(line)
         if entry is not None and entry.seq == seq:
@@ -106,7 +107,7 @@ def dropped(root: str, run_id: str) -> NewestLines:
             return None
         return (entry.evidence_id, entry.kind) if entry.kind == DROPPED else None
 
-    needle = chain_entries.canonical({"kind": DROPPED})[1:-1]
+    needle = canonical({"kind": DROPPED})[1:-1]
     return NewestLines(root, layout.ledger_file(run_id), needle, told)
 
 

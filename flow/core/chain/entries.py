@@ -9,7 +9,7 @@ that a run's ledger cannot stand for another run's.
 
 from __future__ import annotations
 
-from flow.startup import json
+from flow.startup.json import canonical
 from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,11 +70,6 @@ def genesis(run_id: str) -> str:
 def events_genesis(run_id: str) -> str:
     """The value of ``prev`` in the first line of a run's ``events.jsonl``."""
     return sha256(f"flow.synapti.ai/v1 events {run_id}".encode()).hexdigest()
-
-
-def canonical(document: Mapping[str, Any]) -> bytes:
-    """The canonical text of a JSON object."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def seal(document: Mapping[str, Any]) -> str:

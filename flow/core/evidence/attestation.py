@@ -8,12 +8,11 @@ attestation framework (Statement v1, test-result v0.1) and of SLSA (verification
 from __future__ import annotations
 
 import binascii
-import json
 
 from flow.core.evidence.freshness import of_another_contract
 from flow.core.evidence.model import APPROVER, EVALUATOR, Evidence
 from flow.core.layout import EVIDENCE_SUFFIX, GOAL_SUFFIX
-from flow.startup.json import rows_of
+from flow.startup.json import canonical, rows_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -85,8 +84,7 @@ def sidecar_name(evidence_id: str) -> str:
 
 def payload(statement: Mapping[str, Any]) -> bytes:
     """A Statement as the bytes that are signed."""
-    text = json.dumps(statement, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return text.encode("ascii")
+    return canonical(statement)
 
 
 def pae(payload_type: str, body: bytes) -> bytes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from flow.startup import json
-from flow.startup.json import object_of
+from flow.startup.json import canonical, object_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -238,9 +237,8 @@ def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def canonical_digest(value: object) -> str:
-    """SHA-256 (hex) of ``value`` as JSON with sorted keys and no spaces."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return sha256(text.encode("ascii")).hexdigest()
+    """SHA-256 (hex) of the canonical text of ``value``."""
+    return sha256(canonical(value)).hexdigest()
 
 
 def contract(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from flow.adapters.fs import files
 from flow.adapters.ledger import evidence_store, gc
 from flow.adapters.ledger.reader import FileRecords
 from flow.core import layout
-from flow.core.chain.entries import canonical, following
+from flow.core.chain.entries import following
 from flow.errors import StorageError
+from flow.startup.json import canonical
 from tests.support import ledger_scene as scene
 from tests.support.forger import Forger
 

@@ -19,8 +19,9 @@ import pytest
 from flow.adapters.exchange import dsse
 from flow.adapters.exchange.bundle_file import check_bundle
 from flow.app.exchange.bundle import BundleReport
-from flow.core.chain.entries import canonical, following
+from flow.core.chain.entries import following
 from flow.errors import ContractError, InputError
+from flow.startup.json import canonical
 from tests.support import GitRepo, bundles, scene
 
 pytestmark = pytest.mark.needs_tool("git", "bash", "ssh-keygen")
