@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.closing_context import ClosingContext
     from flow.app.ports import Records, TakeSnapshot
-    from flow.core.boundary.changes import Baseline, Deciding, Snapshot
+    from flow.core.boundary.changes import Baseline, DecidingFiles, Snapshot
     from flow.core.decision.after import Hold
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.red_first import BaseRun
@@ -271,7 +271,7 @@ def _once_per_baseline(take_snapshot: TakeSnapshot) -> TakeSnapshot:
     def snapshot(
         baseline: Baseline,
         denied: Sequence[str],
-        deciding: Deciding | None,  # noqa: ARG001 - as every look has it
+        deciding: DecidingFiles | None,  # noqa: ARG001 - as every look has it
     ) -> Snapshot:
         asked = (baseline, tuple(denied))
         if not known or known[0][0] != asked:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flow.app.checks import Check, CheckEvents, RawOutput
-    from flow.core.boundary.changes import Baseline, Deciding, Snapshot
+    from flow.core.boundary.changes import Baseline, DecidingFiles, Snapshot
     from flow.core.decision.verdict import Result
     from flow.core.evidence.model import Evidence
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.goal.lifecycle import NonTerminal, Status, Terminal
-    from flow.core.goal.loaded import LoadedGoal, Seen, TrustEntry
+    from flow.core.goal.loaded import ExpectedState, LoadedGoal, TrustEntry
     from flow.core.goal.model import Goal
     from flow.core.settings import LoadedSettings
     from flow.core.stop.turns import RecordedTurn
@@ -213,13 +213,15 @@ class TurnLedger(Protocol):
         With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, it is refused.
         """
 
-    def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
+    def write_turn(self, goal_id: str, run_id: str, seen: ExpectedState, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
 
-    def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+    def move(self, goal_id: str, run_id: str, seen: ExpectedState, move: Move) -> None:
         """Write a non-terminal status."""
 
-    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
+    def repropose(
+        self, goal_id: str, run_id: str, seen: ExpectedState, proposal: Mapping[str, Any]
+    ) -> None:
         """Replace the live proposal by one for the files as they are now; the goal stays as it is.
 
         For a result the goal shows already (SPEC 3, step 7, the hook).
@@ -241,13 +243,13 @@ class TurnLedger(Protocol):
 class ClosingLedger(TurnLedger, Protocol):
     """The whole writing side; only callers that have a person's word get it."""
 
-    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+    def close(self, goal_id: str, run_id: str, seen: ExpectedState, closing: Closing) -> None:
         """Write a terminal status."""
 
-    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+    def approve(self, goal_id: str, run_id: str, seen: ExpectedState, approval: Approval) -> None:
         """Write what a person's approval changes in the goal, its journal and its events."""
 
-    def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
+    def amend(self, goal_id: str, run_id: str, seen: ExpectedState, amendment: Amendment) -> None:
         """Put another contract in the place of the goal's; the live proposal is withdrawn."""
 
 
@@ -430,7 +432,7 @@ class TakeSnapshot(Protocol):
     """Compares the checkout with a pinned base."""
 
     def __call__(
-        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
+        self, baseline: Baseline, denied: Sequence[str], deciding: DecidingFiles | None
     ) -> Snapshot:
         """The change set now; ``denied`` patterns are looked for in ignored folders too.
 

@@ -21,11 +21,11 @@ from flow.app.evaluation.values import EvaluationLimits, Listener, RecordedBasel
 from flow.app.ports import Approval, Artifact, Closing, CriterionUpdate, Move, Turn
 from flow.app.transitions.create import CreationTools, Outside, Parsed
 from flow.core import layout
-from flow.core.boundary.changes import Baseline, ContentState, Deciding, PathChange, Snapshot
+from flow.core.boundary.changes import Baseline, ContentState, DecidingFiles, PathChange, Snapshot
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move
-from flow.core.goal.loaded import LoadedGoal, Seen
+from flow.core.goal.loaded import ExpectedState, LoadedGoal
 from flow.core.goal.model import Goal, goal_from_document
 from flow.core.stop.turns import RecordedTurn
 from flow.errors import InputError, PersonNeeded, RefusedError, StaleProposal, StateError
@@ -273,7 +273,7 @@ class World:
         self.journal.append(artifact)
         self.events.append({"run_id": run_id, "goal_id": goal_id, **event})
 
-    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Any) -> None:
+    def repropose(self, goal_id: str, run_id: str, seen: ExpectedState, proposal: Any) -> None:
         self._known(goal_id, run_id)
         self._compare(seen)
         self.live = {"goal_id": goal_id, "run_id": run_id, **proposal}
@@ -290,7 +290,7 @@ class World:
 
         self.move = move  # type: ignore[method-assign]
 
-    def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+    def move(self, goal_id: str, run_id: str, seen: ExpectedState, move: Move) -> None:
         self._known(goal_id, run_id)
         self._compare(seen)
         check_move(self.document["lifecycle"]["status"], move.to, goal=goal_id)
@@ -300,7 +300,7 @@ class World:
         self._publish(goal_id, run_id, move.artifact, move.event)
         self.log.append(f"move {move.to}")
 
-    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+    def close(self, goal_id: str, run_id: str, seen: ExpectedState, closing: Closing) -> None:
         self._known(goal_id, run_id)
         self._compare(seen)
         check_move(self.document["lifecycle"]["status"], closing.to, goal=goal_id)
@@ -315,7 +315,7 @@ class World:
         self._publish(goal_id, run_id, closing.artifact, closing.event)
         self.log.append(f"close {closing.to}")
 
-    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+    def approve(self, goal_id: str, run_id: str, seen: ExpectedState, approval: Approval) -> None:
         self._known(goal_id, run_id)
         self._compare(seen)
         if approval.criterion is not None:
@@ -324,7 +324,7 @@ class World:
         self._publish(goal_id, run_id, approval.artifact, approval.event)
         self.log.append("approve")
 
-    def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> str:
+    def write_turn(self, goal_id: str, run_id: str, seen: ExpectedState, turn: Turn) -> str:
         self._known(goal_id, run_id)
         self._compare(seen)
         check_move(self.document["lifecycle"]["status"], turn.status, goal=goal_id)
@@ -346,7 +346,7 @@ class World:
             if row["id"] == update.id:
                 row.update({k: v for k, v in update._asdict().items() if v is not None})
 
-    def _compare(self, seen: Seen) -> None:
+    def _compare(self, seen: ExpectedState) -> None:
         now = self.goal(self.document["metadata"]["id"]).seen
         for mine, theirs in zip(seen, now, strict=True):
             if mine is not None and mine != theirs:
@@ -355,7 +355,7 @@ class World:
     # --- the rest ------------------------------------------------------------------------------
 
     def snapshot(
-        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None = None
+        self, baseline: Baseline, denied: Sequence[str], deciding: DecidingFiles | None = None
     ) -> Snapshot:
         assert isinstance(baseline, Baseline)
         self.log.append("snapshot")

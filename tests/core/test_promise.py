@@ -11,9 +11,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAD = """
 from flow.app.ports import Artifact, LastEvaluation, Turn, TurnLedger, Closing
-from flow.core.goal.loaded import Seen
+from flow.core.goal.loaded import ExpectedState
 from flow.app.evaluation.tools import EvaluationTools
 artifact = Artifact("goal-evaluation", {})
+closing = Closing("achieved", "", artifact, {})
 last = LastEvaluation("pass", "", "2026-01-01T00:00:00Z")
 def turn(status: str) -> None: ...
 def f(tools: EvaluationTools) -> None:
@@ -31,11 +32,11 @@ LINES = {
         "arg-type",
     ),
     "the evaluator's ledger cannot close": (
-        "    tools.ledger.close('g', 'r', Seen('active'), Closing('achieved', '', artifact, {}))",
+        "    tools.ledger.close('g', 'r', ExpectedState('active'), closing)",
         "attr-defined",
     ),
     "the evaluator's ledger cannot approve": (
-        "    tools.ledger.approve('g', 'r', Seen('active'), None)",
+        "    tools.ledger.approve('g', 'r', ExpectedState('active'), None)",
         "attr-defined",
     ),
 }

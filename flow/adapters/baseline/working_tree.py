@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flow.adapters.git.find import Repo
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.evaluation.values import RecordedBaseline
-    from flow.core.boundary.changes import Baseline, Changes, Deciding, PathChange, Snapshot
+    from flow.core.boundary.changes import Baseline, Changes, DecidingFiles, PathChange, Snapshot
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
     from flow.core.goal.model import Goal
@@ -115,7 +115,7 @@ class WorkingTree:
         return watched_files(goal, self._context.top, self._context.environ)
 
     def snapshot(
-        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
+        self, baseline: Baseline, denied: Sequence[str], deciding: DecidingFiles | None
     ) -> Snapshot:
         """The change set now; see :class:`flow.app.ports.TakeSnapshot`."""
         cache_dir = self._context.cache("worktree")

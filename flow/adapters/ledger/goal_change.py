@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.settings import LedgerSettings
     from flow.app.ports import Artifact
     from flow.core.goal.lifecycle import Status
-    from flow.core.goal.loaded import LoadedGoal, Seen
+    from flow.core.goal.loaded import ExpectedState, LoadedGoal
     from flow.core.goal.model import Goal
 
 
@@ -92,7 +92,7 @@ class GoalChange:
         self,
         goal_id: str,
         run_id: str,
-        seen: Seen | None,
+        seen: ExpectedState | None,
         plan_for: Callable[[LoadedGoal], Plan],
         *,
         personal: bool = True,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.app.ports import Amendment
     from flow.core.boundary.changes import Baseline
-    from flow.core.goal.loaded import Seen
+    from flow.core.goal.loaded import ExpectedState
     from flow.core.goal.model import Goal
 
 
@@ -62,7 +62,7 @@ class GoalContracts(GoalChange):
             self._commit_contract(intent._replace(text=text), pinned, goal, contract)
         return rel
 
-    def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
+    def amend(self, goal_id: str, run_id: str, seen: ExpectedState, amendment: Amendment) -> None:
         """Replace the goal's contract; the live proposal is withdrawn."""
         with self.resumed_goal(goal_id):
             data, loaded = read_goal(self._root, goal_id)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.ports import CriterionUpdate
-    from flow.core.goal.loaded import LoadedGoal, Seen
+    from flow.core.goal.loaded import ExpectedState, LoadedGoal
     from flow.core.goal.model import Goal
     from flow.core.stop.turns import RecordedTurn
 
     Edit = tuple[tuple[str | int, ...], Any]
 
 
-def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
+def compare(loaded: LoadedGoal, seen: ExpectedState | None) -> None:
     """Raise :class:`StateError` (``moved``) if the goal differs from the caller's view of it."""
     if seen is None:
         return

@@ -7,7 +7,7 @@ from flow.adapters.ledger.goal_change import GoalChange, Plan
 from flow.app.ports import goal_evaluation
 from flow.core import layout
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, check_move
-from flow.core.goal.loaded import Seen
+from flow.core.goal.loaded import ExpectedState
 from flow.errors import at_key, in_file
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ class StatusChanges(GoalChange):
     refuse one at run time as well.
     """
 
-    def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
+    def write_turn(self, goal_id: str, run_id: str, seen: ExpectedState, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
         refuse_terminal(goal_id, turn.status)
         self._record.settle(goal_id)  # evidence that does not count was discounted by now
@@ -49,7 +49,7 @@ class StatusChanges(GoalChange):
 
         return self.change(goal_id, run_id, seen, plan_for, personal=False)
 
-    def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+    def move(self, goal_id: str, run_id: str, seen: ExpectedState, move: Move) -> None:
         """Write a non-terminal status."""
         refuse_terminal(goal_id, move.to)
         event = {"reason": move.reason, **move.event}
@@ -57,7 +57,7 @@ class StatusChanges(GoalChange):
         plan = Plan(move.to, edits, move.artifact, event, move.scope)
         self.change(goal_id, run_id, seen, lambda _: plan)
 
-    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+    def approve(self, goal_id: str, run_id: str, seen: ExpectedState, approval: Approval) -> None:
         """Write the changes of a person's approval to the goal, its journal and its events."""
 
         def plan(loaded: LoadedGoal) -> Plan:
@@ -67,7 +67,7 @@ class StatusChanges(GoalChange):
 
         self.change(goal_id, run_id, seen, plan)
 
-    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+    def close(self, goal_id: str, run_id: str, seen: ExpectedState, closing: Closing) -> None:
         """Write a terminal status; a ``proposal_id`` must be the live one, and is used up.
 
         ``achieved`` needs a live proposal for it in any case (SPEC 2).
@@ -132,7 +132,7 @@ class StatusChanges(GoalChange):
             drop = self.withdrawal(goal_id, run_id) if to in TERMINAL else "keep"
             return Plan(to, edits, artifact, event, {"run_id": run_id}, drop)
 
-        seen = None if from_status is None else Seen(from_status)
+        seen = None if from_status is None else ExpectedState(from_status)
         return self.change(goal_id, "", seen, plan)
 
     def _block(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flow.app.ports import Amendment, Approval, Closing, Move, Turn
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.lifecycle import Status
-    from flow.core.goal.loaded import Seen
+    from flow.core.goal.loaded import ExpectedState
     from flow.core.goal.model import Goal
 
 
@@ -108,7 +108,9 @@ class FileLedger:
         )
         return path, warnings
 
-    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
+    def repropose(
+        self, goal_id: str, run_id: str, seen: ExpectedState, proposal: Mapping[str, Any]
+    ) -> None:
         """Replace the live proposal; the goal stays unchanged.
 
         Raises :class:`StateError` if the goal differs from the caller's view of it.
@@ -145,19 +147,19 @@ class FileLedger:
         part = parts.part_to_write(self._root, journal)
         store.check(self._root, part, Artifact("goal-evaluation", {}), now=self._settings.now())
 
-    def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
+    def write_turn(self, goal_id: str, run_id: str, seen: ExpectedState, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
         return self._moves.write_turn(goal_id, run_id, seen, turn)
 
-    def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+    def move(self, goal_id: str, run_id: str, seen: ExpectedState, move: Move) -> None:
         """Write a non-terminal status."""
         self._moves.move(goal_id, run_id, seen, move)
 
-    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+    def approve(self, goal_id: str, run_id: str, seen: ExpectedState, approval: Approval) -> None:
         """Write the changes of a person's approval to the goal, its journal and its events."""
         self._moves.approve(goal_id, run_id, seen, approval)
 
-    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+    def close(self, goal_id: str, run_id: str, seen: ExpectedState, closing: Closing) -> None:
         """See :meth:`StatusChanges.close`."""
         self._moves.close(goal_id, run_id, seen, closing)
 
@@ -165,7 +167,7 @@ class FileLedger:
         """See :meth:`StatusChanges.update_lifecycle`."""
         return self._moves.update_lifecycle(goal_id, lifecycle, **how)
 
-    def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
+    def amend(self, goal_id: str, run_id: str, seen: ExpectedState, amendment: Amendment) -> None:
         """Replace the goal's contract; the live proposal is withdrawn."""
         self.contracts.amend(goal_id, run_id, seen, amendment)
 

@@ -24,7 +24,7 @@ from flow.adapters.worktree.scan import Ignored, ScanRequest, settled_scan
 from flow.core.boundary.changes import (
     PLAIN,
     Baseline,
-    Deciding,
+    DecidingFiles,
     PathChange,
     Snapshot,
     entry_digest,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from flow.core.boundary.changes import Changes, TimesByPath
 
 
-_NOTHING_MORE = Deciding()
+_NOTHING_MORE = DecidingFiles()
 
 
 def snapshot(
@@ -52,7 +52,7 @@ def snapshot(
     denied: Sequence[str],
     *,
     cache_dir: str | None,
-    deciding: Deciding | None = _NOTHING_MORE,
+    deciding: DecidingFiles | None = _NOTHING_MORE,
 ) -> Snapshot:
     """Snapshot of the checkout against the pinned base.
 
@@ -128,7 +128,7 @@ def _request(
     baseline: Baseline,
     denied: Sequence[str],
     cache_dir: str | None,
-    deciding: Deciding | None,
+    deciding: DecidingFiles | None,
 ) -> ScanRequest:
     patterns = baseline.protected_patterns
     return ScanRequest(

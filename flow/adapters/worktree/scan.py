@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flow.adapters.worktree.look_ahead import LookAhead
     from flow.adapters.worktree.submodule_commits import CommittedStates
     from flow.adapters.worktree.trees import StagedEntries
-    from flow.core.boundary.changes import Deciding
+    from flow.core.boundary.changes import DecidingFiles
 
 _DEPTH = 8
 """Levels of submodules in submodules."""
@@ -104,7 +104,7 @@ class ScanRequest(NamedTuple):
     """The checkout's top level."""
     protected: Globs
     """Patterns whose ignored files are examined too."""
-    deciding: Deciding | None
+    deciding: DecidingFiles | None
     """Files to hash anew, with the protected and the changed ones; None: time stamps are believed.
     """
     forbidden: Globs

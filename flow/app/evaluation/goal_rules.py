@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.boundary import rules as bounds
-from flow.core.boundary.changes import Deciding
+from flow.core.boundary.changes import DecidingFiles
 from flow.core.boundary.globs import literal_name
 from flow.startup.typing import TYPE_CHECKING
 
@@ -75,7 +75,7 @@ def denied_patterns(goal: Goal, tools: EvaluationTools) -> tuple[str, ...]:
     return (*goal.denied_paths, *tools.limits.denied_paths)
 
 
-def deciding(goal: Goal, baseline: Baseline) -> Deciding:
+def deciding(goal: Goal, baseline: Baseline) -> DecidingFiles:
     """The files that a decision about ``goal`` rests on, beside changed and protected ones.
 
     They are the files that a judge is shown, and those that the commands name. Every snapshot that
@@ -84,9 +84,9 @@ def deciding(goal: Goal, baseline: Baseline) -> Deciding:
     shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
     patterns = tuple(dict.fromkeys(shown))
     if not baseline.proof_named:
-        return Deciding(patterns)
+        return DecidingFiles(patterns)
     named = filter(None, map(literal_name, baseline.proof_named))
-    return Deciding(patterns, frozenset(named))
+    return DecidingFiles(patterns, frozenset(named))
 
 
 def confined(checks: list[Check], goal: Goal, tools: EvaluationTools) -> list[Check]:

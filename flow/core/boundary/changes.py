@@ -179,7 +179,7 @@ class Baseline(NamedTuple):
         return tuple(pattern for pattern in patterns if isinstance(pattern, str))
 
 
-class Deciding(NamedTuple):
+class DecidingFiles(NamedTuple):
     """Files that a decision rests on besides the change set and the protected files.
 
     A snapshot for a decision hashes them again even if their time stamps are unchanged.

@@ -13,7 +13,7 @@ SPEAKER_KEYS = ("said_from", "agent", "agent_session")
 """The keys of a trust entry that name the speaker."""
 
 
-class Seen(NamedTuple):
+class ExpectedState(NamedTuple):
     """The state of a goal that a writer read; a write is refused if any of it changed since."""
 
     status: str
@@ -30,9 +30,9 @@ class LoadedGoal(NamedTuple):
     file: str
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> ExpectedState:
         """The state for the check of a later write."""
-        return Seen(self.goal.status, self.contract, self.goal.turns_evaluated)
+        return ExpectedState(self.goal.status, self.contract, self.goal.turns_evaluated)
 
 
 class TrustEntry(NamedTuple):

@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-REASON_LIMIT = 500
+_LONGEST_REASON = 500
 """Characters of a reason that are shown."""
 PAUSED_STATUS: Literal["waiting_for_user"] = "waiting_for_user"
 """The status of a paused goal, and of others that wait for a person."""
@@ -65,7 +65,7 @@ class Pause(NamedTuple):
         """``paused by the agent: "the reason"``, or that no reason was given."""
         if not self.words:
             return self.who.join(_REASON_LESS)
-        return f'paused by {self.who}: "{clip(visible(self.words), REASON_LIMIT)}"'
+        return f'paused by {self.who}: "{clip(visible(self.words), _LONGEST_REASON)}"'
 
     def to_document(self) -> dict[str, Any]:
         """The value in ``status --json``."""

@@ -19,7 +19,7 @@ from flow.app.ports import CriterionUpdate
 from flow.core import layout
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal.lifecycle import STATUSES, TERMINAL, Lifecycle, allowed
-from flow.core.goal.loaded import Seen
+from flow.core.goal.loaded import ExpectedState
 from flow.errors import (
     ContractError,
     FlowError,
@@ -162,9 +162,9 @@ def test_every_cell_of_the_table(root, ledger, source, target, monkeypatch):
 
     def act():
         if target in TERMINAL:
-            ledger.close(GOAL, RUN, Seen(source), scene.closing(target, None))
+            ledger.close(GOAL, RUN, ExpectedState(source), scene.closing(target, None))
         else:
-            ledger.move(GOAL, RUN, Seen(source), scene.move(target, source))
+            ledger.move(GOAL, RUN, ExpectedState(source), scene.move(target, source))
 
     if allowed(source, target):
         act()
@@ -196,9 +196,12 @@ def test_an_evaluation_cannot_close_a_goal_at_run_time_either(root, ledger, stat
 @pytest.mark.parametrize(
     ("seen", "named"),
     [
-        (Seen("blocked"), "the status of goal issue-4 is active, not blocked"),
-        (Seen("active", "f" * 64), "the contract of goal issue-4 is .{12}, not f{12} any more"),
-        (Seen("active", None, 7), "the turns_evaluated of goal issue-4 is 0, not 7"),
+        (ExpectedState("blocked"), "the status of goal issue-4 is active, not blocked"),
+        (
+            ExpectedState("active", "f" * 64),
+            "the contract of goal issue-4 is .{12}, not f{12} any more",
+        ),
+        (ExpectedState("active", None, 7), "the turns_evaluated of goal issue-4 is 0, not 7"),
     ],
 )
 def test_compare_and_set_names_both_values(root, ledger, seen, named):

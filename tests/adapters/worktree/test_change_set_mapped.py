@@ -17,7 +17,7 @@ from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.clean_files import packed_stamps
-from flow.core.boundary.changes import Deciding
+from flow.core.boundary.changes import DecidingFiles
 from tests.support.gitbox import GitBox
 
 pytestmark = pytest.mark.slow
@@ -63,7 +63,9 @@ def box(
         yield GitBox(Path(place))
 
 
-def worktree_of(box: GitBox, paths: Sequence[str], deciding: Deciding | None) -> list[str | None]:
+def worktree_of(
+    box: GitBox, paths: Sequence[str], deciding: DecidingFiles | None
+) -> list[str | None]:
     assert box.baseline is not None
     now = snapshot(box.repo, box.baseline, box.denied, cache_dir=str(box.state), deciding=deciding)
     assert now.problems == ()
@@ -72,8 +74,10 @@ def worktree_of(box: GitBox, paths: Sequence[str], deciding: Deciding | None) ->
     return [state.digest if state is not None else None for state in states]
 
 
-@pytest.mark.parametrize("deciding", [Deciding(), None], ids=["deciding", "showing"])
-def test_a_second_write_through_a_mapping_is_seen(box: GitBox, deciding: Deciding | None) -> None:
+@pytest.mark.parametrize("deciding", [DecidingFiles(), None], ids=["deciding", "showing"])
+def test_a_second_write_through_a_mapping_is_seen(
+    box: GitBox, deciding: DecidingFiles | None
+) -> None:
     box.write(TRACKED, TEXT)
     box.commit()
     paths = [TRACKED, "notes.md", "secrets/local.env"]  # a dirty one, and an ignored one
@@ -106,7 +110,7 @@ def test_a_clean_file_changes_by_a_second_write(box: GitBox) -> None:
     mapped = Mapped(box.path(path))
     box.pin("HEAD")
     time.sleep(0.2)
-    assert worktree_of(box, [path], Deciding()) == [None]
+    assert worktree_of(box, [path], DecidingFiles()) == [None]
     mapped.write(b"evil")
     assert [v.path for v in box.report().violations] == [path]
 
@@ -125,10 +129,10 @@ def test_on_disk_a_flushed_file_is_remembered_and_in_memory_none_is(box: GitBox)
         assert not on_disk
 
 
-CHOICES: dict[str, Callable[[GitBox], Deciding]] = {
-    "a protected file": lambda _: Deciding(),
-    "a path": lambda _: Deciding(paths=frozenset({"docs/guide.md"})),
-    "a pattern": lambda _: Deciding(patterns=("docs/**", "[")),
+CHOICES: dict[str, Callable[[GitBox], DecidingFiles]] = {
+    "a protected file": lambda _: DecidingFiles(),
+    "a path": lambda _: DecidingFiles(paths=frozenset({"docs/guide.md"})),
+    "a pattern": lambda _: DecidingFiles(patterns=("docs/**", "[")),
 }
 
 

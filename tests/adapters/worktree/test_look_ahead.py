@@ -19,7 +19,7 @@ from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.clean_files import CleanFiles, clean_blocks, packed_stamps
 from flow.adapters.worktree.look_ahead import LookAhead
-from flow.core.boundary.changes import Deciding, Snapshot
+from flow.core.boundary.changes import DecidingFiles, Snapshot
 from tests.adapters.worktree.test_change_set import all_kinds_of_changes, submodule
 from tests.support.effort import sizes
 from tests.support.gitbox import GitBox
@@ -105,7 +105,7 @@ def no_child_is_left() -> bool:
     return True
 
 
-def look(box: GitBox, deciding: Deciding | None) -> Snapshot:
+def look(box: GitBox, deciding: DecidingFiles | None) -> Snapshot:
     assert box.baseline is not None
     now = snapshot(box.repo, box.baseline, box.denied, cache_dir=str(box.state), deciding=deciding)
     assert no_child_is_left()
@@ -183,8 +183,8 @@ CHANGES: tuple[Change, ...] = sizes(
 )
 DECIDING = {
     "shown": None,
-    "decides": Deciding(),
-    "decides on files": Deciding(("two.txt",), frozenset({"part3/deep/one.txt", "README.md"})),
+    "decides": DecidingFiles(),
+    "decides on files": DecidingFiles(("two.txt",), frozenset({"part3/deep/one.txt", "README.md"})),
 }
 
 
@@ -214,11 +214,11 @@ def test_all_kinds_of_changes_are_the_same(
     put_back = remember(box)
     all_kinds_of_changes(box)
     put_back()
-    with_it = look(box, Deciding())
+    with_it = look(box, DecidingFiles())
     assert taken
     put_back()
     monkeypatch.setattr(scan, "LARGE", 1 << 40)
-    assert look(box, Deciding()) == with_it
+    assert look(box, DecidingFiles()) == with_it
 
 
 @pytest.mark.parametrize("deciding", DECIDING)
