@@ -72,11 +72,11 @@ def past_turns(events: Iterable[Event]) -> list[PastTurn]:
         tree = subject.get("tree") if isinstance(subject, dict) else event.get("tree")
         turns[number] = PastTurn(
             number,
-            before.at if before is not None else text_of(event.get("at")),
-            text_of(event.get("verdict")) or (before.verdict if before is not None else ""),
-            text_of(event.get("answer")),
-            tree if isinstance(tree, str) else before.tree if before is not None else None,
-            asked_by(event),
+            at=before.at if before is not None else text_of(event.get("at")),
+            verdict=text_of(event.get("verdict")) or (before.verdict if before is not None else ""),
+            answer=text_of(event.get("answer")),
+            tree=tree if isinstance(tree, str) else before.tree if before is not None else None,
+            by=asked_by(event),
         )
     return list(turns.values())
 
@@ -134,11 +134,11 @@ def waits_for(events: Sequence[Event], status: str) -> str | None:
 def _act(event: Event, about: str) -> PersonsAct:
     return PersonsAct(
         about,
-        text_of(event.get("at")),
-        text_of(event.get("by")) or text_of(event.get("how")),
-        text_of(event.get("by_from")) or None,
-        text_of(event.get("said_from")) or None,
-        text_of(event.get("agent")) or None,
-        text_of(event.get("note")),
-        text_of(event.get("evidence_id")) or None,
+        at=text_of(event.get("at")),
+        by=text_of(event.get("by")) or text_of(event.get("how")),
+        by_from=text_of(event.get("by_from")) or None,
+        said_from=text_of(event.get("said_from")) or None,
+        agent=text_of(event.get("agent")) or None,
+        note=text_of(event.get("note")),
+        evidence_id=text_of(event.get("evidence_id")) or None,
     )
