@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     _Error = TypeVar("_Error", bound="FlowError")
 
 
-FEW = 10
+FEW_ROWS = 10
 """Most rows of a list for people; documents and stored files hold all of them."""
 
-PATHS = 40
-"""Most paths in a list for people."""
+MANY_ROWS = 40
+"""Most rows of a longer list, as of paths."""
 
 
-ALL = "the same command with --json names all"
+ALL_IN_JSON = "the same command with --json names all"
 """End of a shortened list if no other command shows the rest."""
 
 
-def cut_list(rows: Sequence[str], rest: str, most: int = FEW) -> list[str]:
+def cut_list(rows: Sequence[str], rest: str, most: int = FEW_ROWS) -> list[str]:
     """The first rows, and the number of the others; ``rest`` is a command for them, or empty."""
     return [*rows[:most], *more_than(len(rows), rest, most)]
 
 
-def more_than(count: int, rest: str, most: int = PATHS) -> list[str]:
+def more_than(count: int, rest: str, most: int = MANY_ROWS) -> list[str]:
     """The line that ends a list of ``count`` rows of which ``most`` are shown, or nothing."""
     end = f": {rest}" if rest else ""
     return [f"and {count - most:,} more{end}"] if count > most else []
@@ -156,7 +156,7 @@ class FlowError(Exception):
         return (self.fault,)
 
     def __str__(self) -> str:
-        return "\n".join(cut_list([str(fault) for fault in self.faults], ALL))
+        return "\n".join(cut_list([str(fault) for fault in self.faults], ALL_IN_JSON))
 
     def to_dict(self) -> dict[str, object]:
         """The ``error`` object of ``--json``."""

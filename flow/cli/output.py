@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from flow.adapters.process.speaker import is_terminal
 from flow.core.text.display import visible
 from flow.core.text.locale import locale_named, wants_ascii
-from flow.errors import ALL, FlowError, PersonNeeded, StorageError, cut_list
+from flow.errors import ALL_IN_JSON, FlowError, PersonNeeded, StorageError, cut_list
 from flow.render.screen import Screen
 from flow.startup import json
 from flow.startup.typing import TYPE_CHECKING, Any, TextIO
@@ -79,14 +79,14 @@ class Output:
             from flow.render.text import grouped_warnings  # most commands warn of nothing
 
             together = grouped_warnings(told)
-            self.say(*(f"flow: warning: {warning}" for warning in cut_list(together, ALL)))
+            self.say(*(f"flow: warning: {warning}" for warning in cut_list(together, ALL_IN_JSON)))
 
     def error(self, error: FlowError) -> int:
         """Report an error the way this call wants it; returns its exit status."""
         if self.json and not self._answered:
             self._write(sys.stdout, _json_text({"error": error.to_dict()}, self.indent) + "\n")
         else:
-            faults = cut_list([str(fault) for fault in error.faults], ALL)
+            faults = cut_list([str(fault) for fault in error.faults], ALL_IN_JSON)
             self.say(*(f"flow: {fault}" for fault in faults))
         return error.exit_code
 

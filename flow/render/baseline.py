@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import visible
-from flow.errors import PATHS, more_than
+from flow.errors import MANY_ROWS, more_than
 from flow.render.screen import Column, Screen, Styled, lines_of, mark_of
 from flow.startup.typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ def baseline(document: Document, screen: Screen) -> list[str]:
     base = f"base {visible(document['base_commit'])[:12]}"
     every = f"flow goal baseline {visible(document['goal_id'])} --json"
     run = f".flow/runs/{visible(document['run_id'])}/evidence/"
-    rows = [_row(row, screen) for row in criteria[:PATHS]]
+    rows = [_row(row, screen) for row in criteria[:MANY_ROWS]]
     return lines_of(
         [screen.head(meaning, document["goal_id"], verdict, base)],
         [*screen.table(_COLUMNS, rows), *more_than(len(criteria), every)],

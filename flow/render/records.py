@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip, names, visible
-from flow.errors import ALL, FEW, PATHS, cut_list, more_than
+from flow.errors import ALL_IN_JSON, FEW_ROWS, MANY_ROWS, cut_list, more_than
 from flow.render.screen import LABEL, MEANING, Column, Screen, Styled, lines_of, mark_of
 from flow.render.text import (
     FIELDS,
@@ -89,19 +89,21 @@ def journal(document: Document, screen: Screen) -> list[str]:
     front = outline(document["front"]) if document["front"] else []
     head = screen.paint("bold", show(document["file"]))
     lines = [head, *_clipped(front, FIELDS, NARROW)]
-    for artifact in artifacts[-FEW:]:
+    for artifact in artifacts[-FEW_ROWS:]:
         at = screen.at(str(artifact.get("captured_at") or ""))
         kind = screen.paint("bold", show(artifact.get("type")))
         rest = {k: v for k, v in artifact.items() if k not in ("type", "captured_at", "key")}
         fields = _clipped(outline(rest, 1), FIELDS, NARROW) if rest else []
         lines += ["", f"{screen.paint('dim', at)}  {kind}", *fields]
     text = [visible(line) for line in text_lines(body.strip("\n"))] if body.strip() else []
-    return lines_of(lines, more_than(len(artifacts), ALL, FEW), _clipped(text, PATHS, WIDTH))
+    return lines_of(
+        lines, more_than(len(artifacts), ALL_IN_JSON, FEW_ROWS), _clipped(text, MANY_ROWS, WIDTH)
+    )
 
 
 def _clipped(lines: Sequence[str], most: int, width: int) -> list[str]:
     """The first lines of a part of a journal, each cut, and the number of the others."""
-    return [clip(line, width) for line in cut_list(lines, ALL, most)]
+    return [clip(line, width) for line in cut_list(lines, ALL_IN_JSON, most)]
 
 
 def trust_list(entries: Sequence[Document], screen: Screen) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip, visible
-from flow.errors import FEW, PATHS, cut_list, more_than
+from flow.errors import FEW_ROWS, MANY_ROWS, cut_list, more_than
 from flow.render.text import show
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -109,11 +109,11 @@ def doctor(document: Document, screen: Screen, *, verbose: bool = False) -> list
     """The whole screen; ``verbose``: each fact, too."""
     lines = _facts(document) if verbose else []
     mended = [f"{screen.mark('proved')} mended: {show(fault)}" for fault in document["fixed"]]
-    lines += cut_list(mended, "flow doctor --fix --json names all that it fixes", PATHS)
-    for finding in document["findings"][:FEW]:
+    lines += cut_list(mended, "flow doctor --fix --json names all that it fixes", MANY_ROWS)
+    for finding in document["findings"][:FEW_ROWS]:
         lines += _finding(finding, screen)
     findings = len(document["findings"])
-    for more in more_than(findings, "flow doctor --json", FEW):
+    for more in more_than(findings, "flow doctor --json", FEW_ROWS):
         lines += ["", more]
     fine = document.get("fine", ())
     if fine and not verbose:
@@ -122,7 +122,7 @@ def doctor(document: Document, screen: Screen, *, verbose: bool = False) -> list
 
 
 def _facts(document: Document) -> list[str]:
-    facts = document["facts"][:PATHS]
+    facts = document["facts"][:MANY_ROWS]
     width = max((len(fact["what"]) for fact in facts), default=0)
     lines = [f"{fact['what']:<{width}}  {clip(show(fact['value']), _LONGEST)}" for fact in facts]
     return lines + more_than(len(document["facts"]), "flow doctor --json")

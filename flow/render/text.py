@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flow.core.evidence.freshness import WORDS
 from flow.core.text.display import clip, names, visible
-from flow.errors import PATHS, more_than
+from flow.errors import MANY_ROWS, more_than
 from flow.startup import json, re
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -96,16 +96,16 @@ def why_stale(reasons: Sequence[str]) -> str:
 
 def open_first(rows: Sequence[Document]) -> list[Document]:
     """The rows of criteria to show; of many, those that did not pass come first."""
-    if len(rows) > PATHS:
+    if len(rows) > MANY_ROWS:
         rows = sorted(rows, key=lambda row: row.get("status") == "pass")
-    return list(rows[:PATHS])
+    return list(rows[:MANY_ROWS])
 
 
 def newest_rows(rows: Sequence[Document], at: str) -> list[Document]:
     """The rows to show; of many, the newest by the time stamp ``at``."""
-    if len(rows) > PATHS:
+    if len(rows) > MANY_ROWS:
         rows = sorted(rows, key=lambda row: str(row[at]))
-    return list(rows[-PATHS:])
+    return list(rows[-MANY_ROWS:])
 
 
 def history(document: Document) -> list[str]:
@@ -114,7 +114,7 @@ def history(document: Document) -> list[str]:
     if not events:
         return [f"goal {document['goal_id']} has no events yet"]
     lines = []
-    for event in events[-PATHS:]:
+    for event in events[-MANY_ROWS:]:
         seq = f"{event['seq']:>4}  " if isinstance(event.get("seq"), int) else ""
         lines.append(f"{seq}{show(event.get('at'))}  {clip(_event_line(event), 2 * WIDTH)}")
         if event.get("reason"):

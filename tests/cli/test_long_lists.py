@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from flow.errors import ALL, FEW, PATHS, ContractError, Fault, cut_list
+from flow.errors import ALL_IN_JSON, FEW_ROWS, MANY_ROWS, ContractError, Fault, cut_list
 from tests.support import scene
 from tests.support.stops import event, run_script, settings
 
@@ -21,14 +21,14 @@ SMALL = 8_000
 
 def test_a_list_says_how_long_it_is_and_where_the_rest_is() -> None:
     rows = [f"row {number}" for number in range(12_345)]
-    assert cut_list(rows[:FEW], "x") == rows[:FEW]
-    assert cut_list(rows, "flow list") == [*rows[:FEW], "and 12,335 more: flow list"]
-    assert len(cut_list(rows, "flow list", PATHS)) == PATHS + 1
+    assert cut_list(rows[:FEW_ROWS], "x") == rows[:FEW_ROWS]
+    assert cut_list(rows, "flow list") == [*rows[:FEW_ROWS], "and 12,335 more: flow list"]
+    assert len(cut_list(rows, "flow list", MANY_ROWS)) == MANY_ROWS + 1
 
 
 def test_so_does_an_error_of_many_faults() -> None:
     error = ContractError([Fault("is wrong", key=f"k{number}") for number in range(1000)])
-    assert str(error).splitlines()[-1] == f"and 990 more: {ALL}"
+    assert str(error).splitlines()[-1] == f"and 990 more: {ALL_IN_JSON}"
     assert len(error.to_dict()["faults"]) == 1000  # type: ignore[arg-type]
 
 
@@ -57,7 +57,7 @@ def test_unknown_keys_of_a_goal(repo: GitRepo) -> None:
         done = scene.flow(repo, *words)
         assert len(done.stdout) + len(done.stderr) < SMALL, words
     done = scene.flow(repo, "goal", "status", "greet")
-    assert f"and {MANY - FEW} more: {ALL}" in done.stderr
+    assert f"and {MANY - FEW_ROWS} more: {ALL_IN_JSON}" in done.stderr
     assert (
         len(scene.flow(repo, "goal", "status", "greet", "--json").json["error"]["faults"]) == MANY
     )
@@ -81,7 +81,7 @@ def cut_for_people(repo: GitRepo, words: tuple[str, ...], rest: str, count: int)
     """What ``words`` prints, which is short and ends with how many more there are, and where."""
     done = scene.flow(repo, *words)
     assert len(done.stdout) + len(done.stderr) < 2 * SMALL, words
-    assert f"and {count - PATHS} more: {rest}" in done.stdout
+    assert f"and {count - MANY_ROWS} more: {rest}" in done.stdout
     return done.stdout
 
 
@@ -138,6 +138,6 @@ def test_goals(repo: GitRepo) -> None:
     assert len(document["unreadable"]) == ROWS
     cut_for_people(repo, ("goal", "list"), "flow goal list --json", ROWS + 1)
     done = scene.flow(repo, "goal", "list")
-    assert f"and {ROWS - FEW} more: " in done.stderr
+    assert f"and {ROWS - FEW_ROWS} more: " in done.stderr
     answer = run_script(json.dumps(event(repo)), cwd=repo.path)
     assert len(answer.stdout) + len(answer.stderr) < SMALL

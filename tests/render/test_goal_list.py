@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.core import instant
-from flow.errors import PATHS
+from flow.errors import MANY_ROWS
 from flow.render.goal.goal_list import MARKS, goal_list_lines, none_here, unreadable_lines
 from flow.render.screen import Screen, measure
 
@@ -132,9 +132,9 @@ def test_a_person_s_turn_is_cyan_and_a_paused_goal_says_why() -> None:
 def test_more_goals_than_fit_are_counted() -> None:
     goals = [goal(f"g{number}") for number in range(60)]
     lines = goal_list_lines(document(*goals), Screen(80, now=NOW))
-    assert lines[-1] == f"and {60 - PATHS} more: flow goal list --json"
+    assert lines[-1] == f"and {60 - MANY_ROWS} more: flow goal list --json"
     lines = goal_list_lines(document(*goals, branches=60), Screen(80, now=NOW))
-    assert f"and {60 - PATHS} more: flow goal list --all-branches --json" in lines
+    assert f"and {60 - MANY_ROWS} more: flow goal list --all-branches --json" in lines
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from flow.app.evaluation import recording
 from flow.core import instant
 from flow.core.stop.pause import ARRIVED, WAITS, Pause
-from flow.errors import PATHS
+from flow.errors import MANY_ROWS
 from flow.render.goal import history
 from flow.render.goal.history import history_lines
 from flow.render.screen import Screen, measure
@@ -183,7 +183,7 @@ def test_the_newest_are_shown_and_the_rest_counted() -> None:
     assert lines[0] == "strict-dates  99 turns"
     assert any("turn 99 " in line for line in lines)
     assert not any("turn 1 " in line for line in lines)
-    assert f"and {99 - PATHS} more: flow goal history strict-dates --json" in lines
+    assert f"and {99 - MANY_ROWS} more: flow goal history strict-dates --json" in lines
     assert shown() == ["goal strict-dates has no events yet"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from flow.core.decision.confirming import ContractStep, CriterionProof
 from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
 from flow.core.text.display import names
-from flow.errors import ALL, FEW, PATHS
+from flow.errors import ALL_IN_JSON, FEW_ROWS, MANY_ROWS
 from flow.render import baseline, judgement, records, text
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, for_hook
 from flow.render.goal.goal_list import goal_list_lines
@@ -121,7 +121,7 @@ GOAL = {
     "paused": None,
 }
 LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
-    "status": (lambda: status_lines(STATUS, Screen()), "flow goal status g --json", PATHS),
+    "status": (lambda: status_lines(STATUS, Screen()), "flow goal status g --json", MANY_ROWS),
     "list": (
         lambda: goal_list_lines(
             {
@@ -131,7 +131,7 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
             Screen(),
         ),
         "flow goal list --json",
-        PATHS,
+        MANY_ROWS,
     ),
     "history": (
         lambda: text.history(
@@ -144,13 +144,13 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
             }
         ),
         "flow goal history g --json",
-        PATHS,
+        MANY_ROWS,
     ),
-    "inspect": (lambda: inspect_lines(INSPECT, Screen()), "flow goal inspect g --json", PATHS),
+    "inspect": (lambda: inspect_lines(INSPECT, Screen()), "flow goal inspect g --json", MANY_ROWS),
     "evidence": (
         lambda: records.evidence_list({"run_id": "r", "evidence": evidence()}, Screen()),
         "flow evidence list --run-id r --json",
-        PATHS,
+        MANY_ROWS,
     ),
     "artifacts": (
         lambda: records.journal(
@@ -165,15 +165,15 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
             },
             Screen(),
         ),
-        ALL,
-        FEW,
+        ALL_IN_JSON,
+        FEW_ROWS,
     ),
     "journal's text": (
         lambda: records.journal(
             {"file": "f", "front": None, "artifacts": [], "body": f"{LONG}\n" * MANY}, Screen()
         ),
-        ALL,
-        PATHS,
+        ALL_IN_JSON,
+        MANY_ROWS,
     ),
     "trust": (
         lambda: records.trust_list(
@@ -181,7 +181,7 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
             Screen(),
         ),
         "flow trust list --json",
-        PATHS,
+        MANY_ROWS,
     ),
     "labels": (
         lambda: judgement.history(
@@ -215,14 +215,14 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
             verbose=True,
         ),
         "flow doctor --json",
-        PATHS,
+        MANY_ROWS,
     ),
     "verdict": (
         lambda: drawing.verdict(
             {"goal_id": "g", "verdict": "not_achieved", "criterion_results": criteria()}, Screen()
         ),
         "flow verdict show g --json",
-        PATHS,
+        MANY_ROWS,
     ),
     "baseline": (
         lambda: baseline.baseline(
@@ -236,7 +236,7 @@ LISTS: dict[str, tuple[Callable[[], Sequence[str]], str, int]] = {
             Screen(),
         ),
         "flow goal baseline g --json",
-        PATHS,
+        MANY_ROWS,
     ),
 }
 
@@ -262,7 +262,7 @@ def test_of_many_criteria_those_that_did_not_pass_are_shown(name: str) -> None:
 
 
 def test_a_short_list_is_whole_and_in_its_order() -> None:
-    rows = {**STATUS, "criteria": criteria()[-PATHS:]}
+    rows = {**STATUS, "criteria": criteria()[-MANY_ROWS:]}
     lines = status_lines(rows, Screen())
     shown = [line.split()[1] for line in lines if line[1:4] == " AC"]
     assert shown == [row["id"] for row in rows["criteria"]]
@@ -276,7 +276,7 @@ def test_names_say_how_many_and_where() -> None:
 
 
 def test_the_page_names_the_goal_in_its_command() -> None:
-    outside = [f"p{number}" for number in range(PATHS + 1)]
+    outside = [f"p{number}" for number in range(MANY_ROWS + 1)]
     files = {"changed": [], "outside": outside, "moved": False, "problems": []}
     shown = goal_page(report(status={"files": files}))
     assert re.search(r"and \d+ more: flow goal status strict-dates --json", shown)

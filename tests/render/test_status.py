@@ -11,7 +11,7 @@ from flow.core.boundary.rules import BoundaryReport
 from flow.core.decision.decide import Decision
 from flow.core.decision.explain import VerdictGrounds, reason
 from flow.core.decision.verdict import CriterionResult
-from flow.errors import FEW, PATHS
+from flow.errors import FEW_ROWS, MANY_ROWS
 from flow.render.goal.status import TURNS, files_words, result_words, status_lines
 from flow.render.screen import Screen, measure
 
@@ -435,8 +435,8 @@ def test_of_many_criteria_those_that_did_not_pass_are_shown_and_the_rest_counted
     rows[-1]["status"] = "fail"
     lines = at_terminal(criteria=rows, approvals=[approval(about=str(n)) for n in range(99)])
     assert any(" AC2999 " in line for line in lines)
-    assert f"and {3000 - PATHS:,} more: flow goal status strict-dates --json" in lines
-    assert len([line for line in lines if line.startswith("approved")]) == FEW
+    assert f"and {3000 - MANY_ROWS:,} more: flow goal status strict-dates --json" in lines
+    assert len([line for line in lines if line.startswith("approved")]) == FEW_ROWS
 
 
 VIOLATION = "path_boundary_violation: a.py outside the goal's paths; failed: AC1 (exit 1)"

@@ -8,7 +8,7 @@ from flow.core.decision.decide import Decision, Measured, Opinion
 from flow.core.decision.delta import delta
 from flow.core.decision.verdict import CriterionResult, Delta, ProposedTransition, Verdict
 from flow.core.text import display
-from flow.errors import PATHS
+from flow.errors import MANY_ROWS
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _outside_document(
     goal = evaluation.facts.loaded.goal
     advice = outside_advice(goal.id, violations, evaluation.facts.baseline.base_commit)
     asked = [
-        ProofFile(each.path, "changed", each.before, each.after) for each in violations[:PATHS]
+        ProofFile(each.path, "changed", each.before, each.after) for each in violations[:MANY_ROWS]
     ]
     counts = disk.lines(asked) if disk is not None else {}
     return advice.with_lines(

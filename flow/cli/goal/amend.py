@@ -15,7 +15,7 @@ from flow.core.drafting.completing import with_schema_line
 from flow.core.layout import GOAL_LIMIT
 from flow.core.text import display
 from flow.core.text.shell_quote import shell_option
-from flow.errors import ALL, InputError, cut_list
+from flow.errors import ALL_IN_JSON, InputError, cut_list
 from flow.render.contract_change import contract_change
 from flow.render.moves import LABEL
 from flow.render.text import step_line
@@ -142,7 +142,9 @@ def _edited(
             unchanged = shown and left == text  # the faults stood there, and nobody mended them
             if unchanged or (turn == UNATTENDED_TURNS and not out.can_ask):
                 raise
-            out.say(*(f"flow: {fault}" for fault in cut_list([*map(str, error.faults)], ALL)))
+            out.say(
+                *(f"flow: {fault}" for fault in cut_list([*map(str, error.faults)], ALL_IN_JSON))
+            )
             text, given, shown = left, with_faults(left, error.faults), True
     return None
 

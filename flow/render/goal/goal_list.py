@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip, counted, names, visible
-from flow.errors import FEW, PATHS, more_than
+from flow.errors import FEW_ROWS, MANY_ROWS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing
 from flow.render.screen import Column, Screen, Styled, mark_of
 from flow.startup.typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ def goal_list_lines(document: Document, screen: Screen) -> list[str]:
     goals = document["goals"]
     if not goals:
         return []
-    longer = max(max(len(goal["goal_id"]) for goal in goals[:PATHS]) - ID, 0)
+    longer = max(max(len(goal["goal_id"]) for goal in goals[:MANY_ROWS]) - ID, 0)
     with_outcome = screen.columns is None or screen.columns >= WIDE + longer
     columns = [
         Column(),
@@ -42,7 +42,7 @@ def goal_list_lines(document: Document, screen: Screen) -> list[str]:
         *([Column("outcome", cut=True)] if with_outcome else []),
         Column("age", right=True, yields=True),
     ]
-    rows = [_row(goal, screen, with_outcome=with_outcome) for goal in goals[:PATHS]]
+    rows = [_row(goal, screen, with_outcome=with_outcome) for goal in goals[:MANY_ROWS]]
     lines = screen.table(columns, rows, heads=True)
     every = "flow goal list" + " --all-branches" * (document["branches"] is not None) + " --json"
     return [*lines, *more_than(len(goals), every), *_count(document, goals, screen)]
@@ -118,7 +118,7 @@ _NONE = "no goals yet; make one: flow goal create"
 
 def _branches(other: Mapping[str, int]) -> str:
     if len(other) <= 3:
-        return names(list(other), FEW)
+        return names(list(other), FEW_ROWS)
     return f"{len(other):,} other branches"
 
 

@@ -8,7 +8,7 @@ from flow.core.stop.past import asked_by
 from flow.core.stop.pause import ARRIVED, REASONS_OF_NOBODY, STOP_HOOK, WAITS, pause_of
 from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
-from flow.errors import PATHS, more_than
+from flow.errors import MANY_ROWS, more_than
 from flow.render.contract_change import CLASS_WORDS, told_change
 from flow.render.goal.standing import words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, mark_of, moment_of
@@ -54,7 +54,7 @@ def history_lines(document: Document, screen: Screen) -> list[str]:
         return [f"goal {goal_id} has no events yet"]
     notes = {act["evidence_id"]: act["note"] for act in document["approvals"]}
     entries = entries_of(events, notes)
-    shown = entries[-PATHS:]
+    shown = entries[-MANY_ROWS:]
     turns = sum(1 for entry in entries if entry.turn)
     lines = [f"{screen.paint('bold', goal_id)}  {turns:,} turn{'s' * (turns != 1)}", ""]
     lines += [screen.plain(line) for line in _rows(shown, screen)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import visible
-from flow.errors import FEW, PATHS, more_than
+from flow.errors import FEW_ROWS, MANY_ROWS, more_than
 from flow.render.goal.contract_yaml import yaml_lines
 from flow.render.goal.standing import who_when, words_of
 from flow.render.records import evidence_table
@@ -48,7 +48,7 @@ def _people(document: Document, screen: Screen) -> list[str]:
     if closed:
         acts.append(("confirmed" if closed["about"] == "achieved" else "closed", closed))
     lines = []
-    for label, act in acts[-FEW:]:
+    for label, act in acts[-FEW_ROWS:]:
         lines += screen.wrapped(label, f"{visible(act['about'])}: {who_when(act, screen)}")
         lines += words_of(act, screen)
     return [screen.plain(line) for line in lines]
@@ -59,7 +59,7 @@ def _proof(proof: Document | None, screen: Screen, every: str) -> list[str]:
     if not proof or not (proof["files"] or proof["unknown"]):
         return []
     lines = screen.wrapped("the proof", f"changed: {proof['sentence']}") if proof["files"] else []
-    for file in proof["files"][:PATHS]:
+    for file in proof["files"][:MANY_ROWS]:
         counts = "" if file["added"] is None else f"  +{file['added']} -{file['removed']}"
         keys = f"  in {show(file['keys'])}" if file["keys"] else ""
         lines.append(screen.labelled("", f"{show(file['path'])}  {file['change']}{counts}{keys}"))

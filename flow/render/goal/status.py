@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.evidence.model import UNDECIDED_KINDS
 from flow.core.stop.pause import Pause
 from flow.core.text.display import clip, names, visible
-from flow.errors import FEW, PATHS, more_than
+from flow.errors import FEW_ROWS, MANY_ROWS, more_than
 from flow.render.goal.standing import criterion_mark, paragraph, since, standing, who_when, words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, lines_of, mark_of, took
 from flow.render.text import open_first, show, step_line, steps_of, why_stale
@@ -143,13 +143,13 @@ def files_words(files: Document) -> str:
     changed, outside, moved = files["changed"], files["outside"], files.get("moved_paths") or ()
     parts = [f"{len(changed):,} changed" if changed else "nothing is changed"]
     if outside:
-        parts[0] += f", {len(outside):,} outside its paths: {names(outside, FEW)}"
+        parts[0] += f", {len(outside):,} outside its paths: {names(outside, FEW_ROWS)}"
     elif changed:
         parts[0] += ", all inside its paths" if len(changed) > 1 else ", inside its paths"
     if files["moved"] is False:
         parts.append("unchanged since the last turn")
     elif files["moved"]:
-        named = f": {names(moved, FEW)}" if moved else ""
+        named = f": {names(moved, FEW_ROWS)}" if moved else ""
         parts.append(f"changed since the last turn{named}")
     return "; ".join(parts)
 
@@ -185,8 +185,8 @@ def _people(document: Document, screen: Screen) -> list[str]:
         lines.append(screen.labelled("paused", f"{pause.who}, {screen.at(pause.at)}{silent}"))
         lines += words_of({"note": pause.words}, screen)
     newest = {act["about"]: act for act in document["approvals"]}
-    for act in list(newest.values())[-FEW:]:
-        about = names(act["paths"], FEW) or visible(act["about"])
+    for act in list(newest.values())[-FEW_ROWS:]:
+        about = names(act["paths"], FEW_ROWS) or visible(act["about"])
         doubt = "" if act["vouched"] else "; your state folder does not know it"
         lines += screen.wrapped("approved", f"{about}: {who_when(act, screen)}{doubt}")
         lines += words_of(act, screen)
@@ -202,7 +202,7 @@ def _warnings(document: Document, screen: Screen) -> list[str]:
     """Further facts that a person must know before the next step."""
     lines = []
     for row, ids in _stale_otherwise(document).items():
-        lines += screen.wrapped("stale", f"{names(ids, PATHS)}: {why_stale(row)}")
+        lines += screen.wrapped("stale", f"{names(ids, MANY_ROWS)}: {why_stale(row)}")
     for text in document.get("red_first") or ():
         lines += screen.wrapped("red first", show(text))
     if document.get("protected_changes"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text.display import clip, names
-from flow.errors import FEW, more_than
+from flow.errors import FEW_ROWS, more_than
 from flow.render.goal.standing import criterion_meaning, standing
 from flow.render.goal.status import files_words
 from flow.render.page.frame import TEXT, link, mark
@@ -126,11 +126,11 @@ def _by_whom(proved: Sequence[ReportedCriterion]) -> str:
 
 def _linked(criteria: Sequence[ReportedCriterion]) -> Iterator[object]:
     """``AC1, AC2 and 3 more``, each a link."""
-    for place, criterion in enumerate(criteria[:FEW]):
+    for place, criterion in enumerate(criteria[:FEW_ROWS]):
         yield ", " if place else None
         yield link(anchor("c", criterion.id), criterion.id)
-    if len(criteria) > FEW:
-        yield f" and {len(criteria) - FEW} more"
+    if len(criteria) > FEW_ROWS:
+        yield f" and {len(criteria) - FEW_ROWS} more"
 
 
 def _outside_list(report: GoalReport) -> Markup | None:
@@ -145,7 +145,7 @@ def _outside_list(report: GoalReport) -> Markup | None:
             tag("code", str(file.get("path"))),
             tag("span", ", ".join(filter(None, (change_words(file), remedy_words(file))))),
         )
-        for file in files[:FEW]
+        for file in files[:FEW_ROWS]
     ]
-    more = more_than(len(files), f"flow verdict show {report.goal_id} --json", FEW)
+    more = more_than(len(files), f"flow verdict show {report.goal_id} --json", FEW_ROWS)
     return tag("ul", *rows, *(tag("li", line) for line in more), class_="mend")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.goal.model import JUDGED
 from flow.core.text.display import clip, names
-from flow.errors import FEW, more_than
+from flow.errors import FEW_ROWS, more_than
 from flow.render.goal.standing import criterion_meaning
 from flow.render.goal.status import result_words
 from flow.render.page.frame import MARK_WORDS, TEXT, day, facts, legend, link, mark, moment
@@ -207,9 +207,9 @@ def not_proved(report: GoalReport) -> Markup:
         tag("li", tag("b", name), tag("span", *parts))
         if name
         else tag("li", tag("span", *parts), class_="wide")
-        for name, *parts in rows[:FEW]
+        for name, *parts in rows[:FEW_ROWS]
     ]  # fmt: skip
-    rest = more_than(len(rows), "", FEW)
+    rest = more_than(len(rows), "", FEW_ROWS)
     shown += [tag("li", link("results", more), class_="wide") for more in rest]
     where = "elsewhere, as its bundle says" if report.bundle else "on one machine"
     measured = f"was measured {where}, for these files only"

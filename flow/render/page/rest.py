@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.boundary.globs import Globs, path_bytes, why_not
 from flow.core.evidence.model import GENERAL_LIMITATIONS
 from flow.core.text.display import clip, names, visible
-from flow.errors import FEW, PATHS, cut_list, more_than
+from flow.errors import FEW_ROWS, MANY_ROWS, cut_list, more_than
 from flow.render.page.frame import TEXT, command, facts, link, mark, section
 from flow.render.page.grid import entry_count
 from flow.render.page.html import Markup, anchor, heads, join, tag
@@ -57,7 +57,7 @@ def files(report: GoalReport) -> Markup:
     columns = (tag("span", "Mark", class_="vh"), "File", "Added", "Gone", "Allowed by", "Note")
     head = heads(columns, right=["Added", "Gone"])
     caption = tag("caption", "Changed files, and what allows each of them", class_="vh")
-    table = tag("table", caption, tag("thead", head), tag("tbody", *rows[:PATHS]), class_="ft")
+    table = tag("table", caption, tag("thead", head), tag("tbody", *rows[:MANY_ROWS]), class_="ft")
     more = more_than(len(rows), f"flow goal status {report.goal_id} --json")
     return section("files", "Changed files", note, paths, *problems, table if rows else None,
                    tag("p", more[0], class_="q s") if more else None)  # fmt: skip
@@ -65,7 +65,7 @@ def files(report: GoalReport) -> Markup:
 
 def _patterns(patterns: Sequence[str], every: str) -> Markup:
     pieces: list[object] = []
-    for pattern in cut_list(patterns, every, 2 * FEW):
+    for pattern in cut_list(patterns, every, 2 * FEW_ROWS):
         pieces += [" · " if pieces else None, tag("code", clip(pattern, TEXT))]
     return join(*pieces)
 
@@ -140,7 +140,7 @@ def durations(report: GoalReport) -> Markup | None:
         return None
     longest = max(timed[0][1].details.seconds or 0.0, 0.001)
     rows = []
-    for criterion, result in timed[:FEW]:
+    for criterion, result in timed[:FEW_ROWS]:
         seconds = result.details.seconds or 0.0
         share = max(0.5, 100 * seconds / longest)
         runs = result.details.runs
@@ -158,7 +158,7 @@ def durations(report: GoalReport) -> Markup | None:
             tag("tr", tag("th", name, scope="row"), tag("td", bar, class_="bc"),
                 tag("td", took(seconds), class_="r nw"), tag("td", how, class_="q nw"))
         )  # fmt: skip
-    rest = f", and {len(timed) - FEW:,} shorter ones" if len(timed) > FEW else ""
+    rest = f", and {len(timed) - FEW_ROWS:,} shorter ones" if len(timed) > FEW_ROWS else ""
     table = tag(
         "table",
         tag("caption", f"The newest results, longest first{rest}"),
@@ -282,7 +282,7 @@ def limitations(report: GoalReport) -> Markup:
         items.append(tag("li", None if general else f"{named}: ", clip(limit, TEXT)))
     items += [
         tag("li", clip(text, 2 * TEXT))
-        for text in cut_list(report.warnings, f"flow goal status {report.goal_id}", PATHS)
+        for text in cut_list(report.warnings, f"flow goal status {report.goal_id}", MANY_ROWS)
     ]
     if not items:
         items = [tag("li", "Nothing was measured.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.errors import PATHS, more_than
+from flow.errors import MANY_ROWS, more_than
 from flow.render.goal.standing import criterion_meaning
 from flow.render.page.frame import TEXT, clock, command, facts, filters, link, mark, moment, section
 from flow.render.page.grid import result_label
@@ -62,7 +62,7 @@ def failures(report: GoalReport) -> Markup | None:
     words = [word for word in ("failed", "undecided") if word in kinds]
     optional = ", not required" if not any(c.required for c in rows) else ""
     note = f"{len(rows)} criteri{'on' if len(rows) == 1 else 'a'}{optional}"
-    shown = [_open(criterion, space) for criterion in rows[:PATHS]]
+    shown = [_open(criterion, space) for criterion in rows[:MANY_ROWS]]
     more = more_than(len(rows), f"flow verdict show {report.goal_id}")
     if more:
         shown.append(tag("p", more[0], class_="q s"))

@@ -7,7 +7,7 @@ from flow.core.decision.verdict import CriterionResult
 from flow.core.goal.model import JUDGED
 from flow.core.layout import HOOK_FILES
 from flow.core.text.display import clip, counted, names
-from flow.errors import PATHS, cut_list, more_than
+from flow.errors import MANY_ROWS, cut_list, more_than
 from flow.render.screen import Column, Styled, mark_of
 from flow.render.text import local_times, show, step_line, steps_of
 from flow.render.verdict.why import is_explained
@@ -152,7 +152,7 @@ def outside(sheet: VerdictSheet) -> list[str]:
             change_words(file),
             remedy_words(file),
         ]
-        for file in (files or [{"path": path} for path in paths])[:PATHS]
+        for file in (files or [{"path": path} for path in paths])[:MANY_ROWS]
     ]
     lines = [f"  {line}" for line in screen.table([Column()] * 4, rows)]
     return [*sheet.sentence(head), *lines, *more_than(count, sheet.every)]

@@ -6,7 +6,7 @@ from flow.core.evidence.model import UNDECIDED_KINDS
 from flow.core.goal.model import JUDGED
 from flow.core.text.display import clip, names, visible
 from flow.core.text.shell_quote import shell_word
-from flow.errors import PATHS
+from flow.errors import MANY_ROWS
 from flow.render.text import show
 from flow.render.verdict.criterion_row import row_result
 from flow.startup.typing import TYPE_CHECKING, Literal
@@ -34,7 +34,7 @@ def explanations(sheet: VerdictSheet, output: Shown) -> list[str]:
     left_out: list[str] = []
     room = TAIL_LINES
     rows = [row for row in sheet.worst_first if _is_wanted(sheet, row, output)]
-    for row in rows[:PATHS]:
+    for row in rows[:MANY_ROWS]:
         tail = None if output == "none" else sheet.of(row).output
         needed = len(tail.lines) if tail is not None else 0
         if left_out or needed > room:
@@ -42,7 +42,7 @@ def explanations(sheet: VerdictSheet, output: Shown) -> list[str]:
             continue
         room -= needed
         lines += _block(sheet, row, tail)
-    left_out += [str(row.get("criterion_id")) for row in rows[PATHS:]]
+    left_out += [str(row.get("criterion_id")) for row in rows[MANY_ROWS:]]
     if left_out:
         command = sheet.person(sheet.evidence_of(left_out[0]))
         lines.append(f"{names(left_out, 10)}: {command}")
