@@ -157,7 +157,7 @@ def _budget(context: ClosingContext, goal: Goal) -> dict[str, float | None] | No
     """The Stop hook's budget for the goal, and the cost of judges; None without a limit."""
     if goal.max_seconds is None and goal.max_cost_usd is None:
         return None
-    from flow.core.judging.goal.spent import judge_cost
+    from flow.core.judging.goal.cost import judge_cost
 
     cost = judge_cost(context.records.evidence(goal.run_id)[0]) if goal.run_id else 0.0
     return {"max_seconds": goal.max_seconds, "max_cost_usd": goal.max_cost_usd, "cost_usd": cost}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from decimal import Decimal
 
-from flow.core.judging.scorecard.model import NAMES, blocks, described
+from flow.core.judging.scorecard.model import NAMES, blocks, grade_name
 from flow.errors import more_than
 from flow.render.columns import clean, encodable, fit, width, wrap
 from flow.render.screen import Column, Screen, Styled, lines_of
@@ -252,7 +252,7 @@ def _trend_line(document: Document, cards: Sequence[Document], draw: Drawing) ->
     )
     last = cards[-1]
     trend = (
-        f"trend {sparks} {last['composite']:.2f}/10, {last['grade']} ({described(last['grade'])})"
+        f"trend {sparks} {last['composite']:.2f}/10, {last['grade']} ({grade_name(last['grade'])})"
     )
     change = document["change"]["composite"]
     if change["since_previous"] is None:

@@ -23,7 +23,7 @@ from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.judging.common.question import Unusable
 from flow.core.judging.goal import ballots
 from flow.core.judging.goal import reply as goal_reply
-from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+from flow.core.judging.goal.context import ContextItem, JudgeContext, SoughtCriterion
 from flow.core.judging.goal.prompt import goal_question
 from flow.core.judging.rubric import reply as rubric_reply
 from flow.core.judging.rubric.model import Rubric, RubricCriterion, result
@@ -38,7 +38,7 @@ OWN = {
     "AC1": "alpha bravo charlie delta\nyes\necho foxtrot golf hotel\n",
     "AC2": "india juliett kilo lima\nok\nmike november oscar papa\n",
 }
-SOUGHT = (Sought("AC1", "reads well", True), Sought("AC2", "is short", True))
+SOUGHT = (SoughtCriterion("AC1", "reads well", True), SoughtCriterion("AC2", "is short", True))
 TRUE = {
     "AC1": ["alpha bravo charlie", "echo  foxtrot\tgolf", "delta yes echo", '"golf hotel"', "yes"],
     "AC2": ["india juliett", "kilo lima\nok mike", "oscar papa", "'ok'", "november oscar"],
@@ -264,7 +264,7 @@ def opinion(plans: list[ReplyPlan]) -> Opinion | NoOpinion:
         value = read_reply(written(plan), goal_reply.reply_schema(SOUGHT))
         if isinstance(value, Unusable):
             continue
-        found = goal_reply.read(value, "j", SOUGHT, PROMPT)
+        found = goal_reply.read_reply(value, "j", SOUGHT, PROMPT)
         if isinstance(found, goal_reply.Ballot):
             usable.append(found)
     counted = ballots.tally(usable, len(plans), SOUGHT)
@@ -369,7 +369,7 @@ def test_a_rubric_passes_exactly_what_is_earned(marks: list[tuple[str, tuple[Quo
     judged = result(RUBRIC, [found])
     reached = (3 * first + 2 * second) / 5 >= Fraction(7, 10) and second >= Fraction(1, 2)
     assert judged.passed is reached
-    ballot = goal_reply.read(
+    ballot = goal_reply.read_reply(
         read_reply(written(GOOD), goal_reply.reply_schema(SOUGHT)),
         "j",
         SOUGHT,

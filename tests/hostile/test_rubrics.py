@@ -16,8 +16,8 @@ from flow.core.judging.common.question import Unusable
 from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, normalized
 from flow.core.judging.common.reply import Mark
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
-from flow.core.judging.rubric.calibration_cases import cases
-from flow.core.judging.rubric.files import rubric as from_document
+from flow.core.judging.rubric.calibration_cases import cases_of
+from flow.core.judging.rubric.files import read_rubric as from_document
 from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, result
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
@@ -58,7 +58,7 @@ def test_any_document_is_a_rubric_or_an_error(document: Any) -> None:
 @given(VALUES)
 def test_any_document_is_a_list_of_cases_or_an_error(document: Any) -> None:
     try:
-        assert cases(document, "f")
+        assert cases_of(document, "f")
     except FlowError as error:
         assert error.faults
 

@@ -66,7 +66,7 @@ def _debate(top: str, stem: str, day: str, numbers: list[int], log: DebateLog) -
             data = files.read_bytes(top, path, limit=LIMIT)
             subject, sections = report.stored(number, data.decode("utf-8"))
             about = about or subject
-            if (subject.debate, subject.criteria) != (about.debate, about.criteria):
+            if (subject.digest, subject.criteria) != (about.digest, about.criteria):
                 raise Altered("it is about something else")
         except (FlowError, Altered, UnicodeDecodeError) as error:
             notes.append(f"{path} is left out: {error}")

@@ -96,7 +96,7 @@ class StopRecord:
 
     def judge_cost(self, run_id: str) -> float:
         """Cost of a run's judges in US dollars, as far as it is known."""
-        from flow.core.judging.goal.spent import judge_cost  # few goals have a limit
+        from flow.core.judging.goal.cost import judge_cost  # few goals have a limit
 
         return judge_cost(self._context.records.evidence(run_id)[0])
 

@@ -6,7 +6,7 @@ import os
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, inputs
-from flow.core.judging.rubric.calibration_cases import cases
+from flow.core.judging.rubric.calibration_cases import cases_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_cases(path: str) -> tuple[Case, ...]:
         document = formats.parse_json(data, file=path, what="file of cases", limit=LIMIT)
     else:
         document = formats.parse_yaml(data, file=path, what="file of cases")
-    return cases(document, path)
+    return cases_of(document, path)
 
 
 def read_subject(cases_path: str, name: str) -> bytes:

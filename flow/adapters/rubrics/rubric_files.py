@@ -131,6 +131,6 @@ def read(data: bytes, file: str, *, name: str | None = None, origin: str = "file
         document = formats.parse_json(data, file=file, what="rubric")
     else:
         document = formats.parse_yaml(data, file=file, what="rubric")
-    rubric, warnings = rubric_format.rubric(document, file)
+    rubric, warnings = rubric_format.read_rubric(document, file)
     stem = os.path.basename(file).rpartition(".")[0]
     return LoadedRubric(name or stem, rubric, origin, file, sha256(data).hexdigest(), warnings)

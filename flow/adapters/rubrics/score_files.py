@@ -15,6 +15,7 @@ from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
 from flow.app.judging.scoring import MOST_CARDS, CardHistory
 from flow.core import layout
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
 from flow.core.text.display import visible
@@ -124,8 +125,8 @@ def history(
             warnings.append(f"{file.name}: is dated in the future, and does not count")
             continue
         card = _read_card(top, where, file, skill)
-        if isinstance(card, str):
-            warnings.append(f"{file.name}: {card}, and does not count")
+        if isinstance(card, Unusable):
+            warnings.append(f"{file.name}: {card.reason}, and does not count")
         elif card is not None and (without is None or card.execution != without):
             cards.append(card)
             if card.remark:
@@ -193,18 +194,19 @@ def stored_card(
             f"{visible(base)} is no card of {skill}, but of {visible(document['skill'])[:80]}",
             "name that skill",
         )
-    if isinstance(card, str) or not accepts("scorecard", document)[0]:
-        why = card if isinstance(card, str) else "is not a scorecard (flow schema scorecard)"
-        raise in_file(rel).corrupt(why, "it does not count; score again")
+    if isinstance(card, past.PastCard) and not accepts("scorecard", document)[0]:
+        card = Unusable("is not a scorecard (flow schema scorecard)")
+    if isinstance(card, Unusable):
+        raise in_file(rel).corrupt(card.reason, "it does not count; score again")
     return document, ((f"{base}: {card.remark}",) if card.remark else ())
 
 
-def _read_card(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:
+def _read_card(top: str, where: str, file: CardFile, skill: str) -> PastCard | Unusable | None:
     try:
         data = files.read_bytes(top, f"{where}/{file.name}", limit=CARD_LIMIT)
         document = read_json(data, file=file.name, what="scorecard", limit=CARD_LIMIT)
     except FlowError as error:
-        return f"cannot be read: {error.faults[0].message}"
+        return Unusable(f"cannot be read: {error.faults[0].message}")
     return past.read_card(document, file, skill)
 
 

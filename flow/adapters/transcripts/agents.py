@@ -10,7 +10,7 @@ from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.transcripts import session_files
 from flow.core.attribution.destructive import tool_destroys
 from flow.core.text.display import visible
-from flow.core.transcript.claude import Session, same_skill
+from flow.core.transcript.claude import Session, names_skill
 from flow.core.transcript.model import SUBAGENT_END, TranscriptEntry
 from flow.core.transcript.rows import replace_unwritable
 from flow.errors import InputError
@@ -56,7 +56,7 @@ def forked(run: ExecutionRun, path: str) -> str | None:
     for file in session_files.agent_files(path):
         first = _first_lines(file)
         if any(line.get("promptId") == run.prompt_id for line in first) and any(
-            same_skill(run.name, str(line.get("attributionSkill", ""))) for line in first
+            names_skill(run.name, str(line.get("attributionSkill", ""))) for line in first
         ):
             return file
     return None

@@ -17,7 +17,7 @@ from flow.adapters.transcripts.agents import Gathering, destroys, file_of_agent,
 from flow.app.judging.auto_mode import EndedRuns
 from flow.core.text.display import visible
 from flow.core.transcript import text as transcript_text
-from flow.core.transcript.claude import JUDGES, Session, same_skill
+from flow.core.transcript.claude import JUDGES, Session, names_skill
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.core.transcript.rows import replace_unwritable
 from flow.errors import FlowError, InputError, in_file
@@ -60,7 +60,7 @@ def read(path: str, skill: str | None) -> Transcript:
         return _of_run(run, path, lines.warnings)
     if skill is not None and session.skills and not session.agent:
         fault = f"did not run in this transcript; what ran: {_named(session.skills)}"
-        if any(same_skill(skill, name) for name in session.skills):
+        if any(names_skill(skill, name) for name in session.skills):
             fault = "only began in this transcript; nothing of what it did is there"
         raise in_file(path, "skill", skill).not_found(
             f"the skill {skill!r:.80} {fault}", "name one of these, or another transcript"
@@ -179,7 +179,7 @@ def _no_transcript(skill: str | None, cwd: str, searched: int, ran: Iterable[str
     wanted = "no skill or agent" if skill is None else f"no run of {skill!r:.80}"
     count = "1 session" if searched == 1 else f"{searched} sessions"
     where = f"in {count} of this folder" if searched else "here: there are no sessions"
-    other = [] if skill is None else [name for name in ran if not same_skill(skill, name)]
+    other = [] if skill is None else [name for name in ran if not names_skill(skill, name)]
     others = f"; what ran: {_named(other)}" if other else ""
     return in_file(cwd, "skill", skill).not_found(
         f"there is {wanted} to judge {where}{others}",
@@ -320,7 +320,7 @@ def _newest_run(session: Session, path: str) -> ExecutionRun | None:
     """
     real = [run for run in session.runs if _happened(run, path)]
     wanted = session.wanted
-    if wanted is not None and any(same_skill(wanted, name) for name in JUDGES):
+    if wanted is not None and any(names_skill(wanted, name) for name in JUDGES):
         real = [run for run in real if run.over or not run.rows.waiting] or real
     return real[-1] if real else None
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from flow.app.checks import Check, CheckEvents
     from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Listener, RecordedBaseline
     from flow.app.ports import ProofDisk, Records, RunChecks, TurnLedger, Watch
-    from flow.core.boundary.changes import Baseline, Deciding, Snapshot
+    from flow.core.boundary.changes import Baseline, DecidingFiles, Snapshot
     from flow.core.chain.walk import ChainFinding
     from flow.core.decision.after import EarlierGoal
     from flow.core.decision.decide import NoOpinion, Opinion
@@ -75,7 +75,7 @@ class EvaluationTools(Protocol):
         """The baseline moved to another base, and whether its range contains the pinned one."""
 
     def snapshot(
-        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
+        self, baseline: Baseline, denied: Sequence[str], deciding: DecidingFiles | None
     ) -> Snapshot:
         """The change set now; see :class:`~flow.app.ports.TakeSnapshot`."""
 

@@ -20,8 +20,14 @@ from flow.core.evidence.imported import NAMES, without_reports
 from flow.core.evidence.model import EVALUATOR, Evidence, Subject
 from flow.core.evidence.red_first import limitation
 from flow.core.instant import ahead
-from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
-from flow.core.judging.goal.reply import Verdicts
+from flow.core.judging.goal.context import (
+    ContextItem,
+    JudgeContext,
+    MissingEvidence,
+    PreviousVerdict,
+    SoughtCriterion,
+)
+from flow.core.judging.goal.reply import VERDICTS
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.json import rows_of, text_of
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,7 +64,7 @@ class ContextSources(NamedTuple):
     """The content of (changed paths), less what (denied patterns) cover; None: none is sent."""
 
 
-def sought_criteria(goal: Goal, approved: Collection[str]) -> tuple[Sought, ...]:
+def sought_criteria(goal: Goal, approved: Collection[str]) -> tuple[SoughtCriterion, ...]:
     """The criteria that the judge decides: those that nothing else proves.
 
     For ``flow_verdict_judge`` also those that commands have proved: a second look, which can only
@@ -66,7 +72,7 @@ def sought_criteria(goal: Goal, approved: Collection[str]) -> tuple[Sought, ...]
     """
     second_look = goal.evaluator_type == "flow_verdict_judge"
     return tuple(
-        Sought(c.id, c.text, c.must_pass, c.fuzzy)
+        SoughtCriterion(c.id, c.text, c.must_pass, c.fuzzy)
         for c in goal.criteria
         if (c.fuzzy and c.id not in approved) or (second_look and c.must_pass and not c.fuzzy)
     )
@@ -103,7 +109,7 @@ class _Gathering:
         self,
         case: JudgeCase,
         sources: ContextSources,
-        sought: Sequence[Sought],
+        sought: Sequence[SoughtCriterion],
         denied: tuple[str, ...],
     ) -> None:
         self._case, self._sources, self._denied = case, sources, denied
@@ -112,7 +118,7 @@ class _Gathering:
         self._sought = {row.id: row for row in sought}
         self._unnamed = changed_files.without_evidence_named(self._goal, sought)
         self.items: list[ContextItem] = []
-        self.missing: list[Missing] = []
+        self.missing: list[MissingEvidence] = []
         self.left_out: list[str] = []
 
     def add(self, criterion: Criterion) -> None:
@@ -136,7 +142,7 @@ class _Gathering:
         self.left_out += [f"{criterion.id}: {note}" for note in files.left_out]
         if not items:
             why = "its evidence_paths name no file that may be read and holds anything"
-            self.missing.append(Missing(criterion.id, why))
+            self.missing.append(MissingEvidence(criterion.id, why))
         return items
 
     def share_changed_files(self) -> None:
@@ -224,7 +230,9 @@ class _Ledger:
         proved = second_look and own is not None and own.outcome == "passed"
         return [item for item in gathered if item.part.text or (proved and item.counts)]
 
-    def missing(self, criterion: Criterion, gathered: Sequence[ContextItem]) -> list[Missing]:
+    def missing(
+        self, criterion: Criterion, gathered: Sequence[ContextItem]
+    ) -> list[MissingEvidence]:
         """The evidence that is missing for a criterion that the judge decides."""
         reasons = []
         if criterion.evidence_command and not any(
@@ -241,7 +249,7 @@ class _Ledger:
                 reasons.append("there is evidence of older files, which does not count")
             if criterion.id in self._opinions:
                 reasons.append("an earlier judge's report is there, which alone proves nothing")
-        return [Missing(criterion.id, why) for why in reasons]
+        return [MissingEvidence(criterion.id, why) for why in reasons]
 
     def _counted(self, evidence: Evidence) -> bool:
         path = layout.evidence_file(evidence.run_id, evidence.id)
@@ -343,9 +351,9 @@ def _boundary_text(case: JudgeCase) -> str:
     return "\n".join(lines)
 
 
-def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
+def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> PreviousVerdict | None:
     """The previous verdict, split into Flow's own words and foreign text; None without one."""
-    if verdict is None or verdict.get("verdict") not in Verdicts:
+    if verdict is None or verdict.get("verdict") not in VERDICTS:
         return None
     statuses: dict[str, Any] = dict.fromkeys(c.id for c in goal.criteria)
     for row in rows_of(verdict.get("criterion_results")):
@@ -354,7 +362,7 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
     words = ("pending", "evidence_collected", "pass", "fail")
     told = ", ".join(f"{id} {status}" for id, status in statuses.items() if status in words)
     reason, hint = (text_of(verdict.get(key)) for key in ("reason", "next_step_hint"))
-    return Previous(
+    return PreviousVerdict(
         f"It was {verdict['verdict']}{f' ({told})' if told else ''}. Its words:",
         for_judges(reason, hint),
     )

@@ -7,7 +7,7 @@ commands. Each piece is in the prompt once, however many criteria it is evidence
 from __future__ import annotations
 
 from flow.core.judging.goal import delegated
-from flow.core.judging.goal.context import ContextItem, Missing, Sought
+from flow.core.judging.goal.context import ContextItem, MissingEvidence, SoughtCriterion
 from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -42,11 +42,11 @@ class Shared(NamedTuple):
     """The evidence of a bundle with what such criteria rest on, and what is not there."""
 
     items: tuple[ContextItem, ...]
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingEvidence, ...] = ()
     left_out: tuple[str, ...] = ()
 
 
-def without_evidence_named(goal: Goal, sought: Sequence[Sought]) -> tuple[str, ...]:
+def without_evidence_named(goal: Goal, sought: Sequence[SoughtCriterion]) -> tuple[str, ...]:
     """The ids of the criteria that are asked about and name nothing that a ballot could rest on."""
     balloted = {row.id for row in delegated.balloted(goal, sought)}
     return tuple(
@@ -79,7 +79,7 @@ def share_out(
         why = f"no output of another criterion's command, and {_NOT_SENT}"
     return Shared(
         shared,
-        tuple(Missing(id, why) for id in none),
+        tuple(MissingEvidence(id, why) for id in none),
         tuple(f"changed files: {note}" for note in (changed.left_out if changed else ())),
     )
 

@@ -129,7 +129,7 @@ class _Session:
         balloted = delegated.balloted(self._goal, bundle.sought)
         unshown = [row for row in balloted if row.fuzzy and not bundle.grounded(row.id)]
         self._left_to_a_person = [_nothing_to_show(row.id, bundle) for row in unshown]
-        self._bundle = bundle.about(tuple(row for row in balloted if row not in unshown))
+        self._bundle = bundle.limited_to(tuple(row for row in balloted if row not in unshown))
         self._started = tools.monotonic()
         self.canaries: dict[str, Canary] = {}
         self.sought = self._bundle.sought
@@ -201,7 +201,7 @@ class _Session:
         asking = Asking(ask)
         ballot = asking.ask(
             written._replace(label=label),
-            lambda value: reply.read(value, name, self.sought, written),
+            lambda value: reply.read_reply(value, name, self.sought, written),
             prefix="not usable: ",
         )
         judgements: tuple[Mapping[str, Any], ...] = ()

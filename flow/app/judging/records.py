@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.model import Evidence
     from flow.core.judging.common.question import Question, QuoteSource
     from flow.core.judging.goal.ballots import Tally
-    from flow.core.judging.goal.context import Sought
+    from flow.core.judging.goal.context import SoughtCriterion
     from flow.core.judging.goal.delegated import DelegatedOpinion
     from flow.core.judging.goal.reply import Ballot
 
@@ -151,7 +151,7 @@ def _criterion_document(judged: DelegatedOpinion) -> dict[str, Any]:
 def opinion(
     evidence: Evidence,
     facts: Facts,
-    sought: Sequence[Sought],
+    sought: Sequence[SoughtCriterion],
     judges: Sequence[str],
     records: Records,
 ) -> Opinion | None:

@@ -83,7 +83,7 @@ def first_ballot(
         for criterion in delegated.delegated_criteria(goal, whole.sought)
         for order in delegated.delegated_judgements(criterion)
     )
-    bundle = whole.about(delegated.balloted(goal, whole.sought))
+    bundle = whole.limited_to(delegated.balloted(goal, whole.sought))
     if not bundle.sought:
         return FirstBallot(bundle, None, ways)
     written = prompt.goal_question(bundle, nonce)

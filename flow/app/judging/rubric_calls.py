@@ -186,7 +186,7 @@ def load(files: RubricFiles, rubric: Any) -> LoadedRubric:
         told = tuple(warnings(rubric.to_document()))
         return LoadedRubric(rubric.name, rubric, "value", "", "", told)
     if isinstance(rubric, Mapping):
-        made, told = rubric_documents.rubric(dict(rubric))
+        made, told = rubric_documents.read_rubric(dict(rubric))
         return LoadedRubric(made.name, made, "value", "", "", told)
     raise at_key("rubric").invalid(
         f"{type(rubric).__name__} is no rubric",

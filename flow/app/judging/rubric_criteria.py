@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import VerdictName
     from flow.core.goal.model import Goal
     from flow.core.judging.common.question import Question
-    from flow.core.judging.goal.context import JudgeContext, Sought
+    from flow.core.judging.goal.context import JudgeContext, SoughtCriterion
     from flow.core.judging.goal.reply import Ballot
 
     Rubrics = Mapping[str, Rubric | str]
@@ -91,7 +91,7 @@ def refine_ballot(
 
 
 def _question(
-    sought: Sought, rubric: Rubric, bundle: JudgeContext, nonce: str, turn: int
+    sought: SoughtCriterion, rubric: Rubric, bundle: JudgeContext, nonce: str, turn: int
 ) -> Question:
     parts = [
         item.part._replace(name=f"evidence of {sought.id}, {item.kind}")
@@ -103,7 +103,7 @@ def _question(
 
 
 def _applied(
-    ballot: Ballot, sought: Sought, name: str, rubric: Rubric, result: JudgeResult
+    ballot: Ballot, sought: SoughtCriterion, name: str, rubric: Rubric, result: JudgeResult
 ) -> Ballot:
     remarks = (*ballot.remarks, *(f"{sought.id}: {remark}" for remark in result.remarks))
     unsupported = _unsupported(rubric, result)

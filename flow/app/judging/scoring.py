@@ -10,7 +10,7 @@ from flow.app.ports import ClockPort, SettingsPort
 from flow.core.judging.scorecard import card as scorecard_card
 from flow.core.judging.scorecard import history as scorecard_history
 from flow.core.judging.scorecard.card import safe
-from flow.core.judging.scorecard.history import UNKNOWN, PastCard, commanded, skill_name
+from flow.core.judging.scorecard.history import UNKNOWN, PastCard, commanded_skill, skill_name
 from flow.core.judging.scorecard.model import COMPARED
 from flow.core.judging.scorecard.prompt import CardSubject
 from flow.core.transcript import model as transcripts
@@ -216,7 +216,7 @@ def named_skill(transcript: Transcript) -> str | None:
     """The skill that the transcript names."""
     if transcript.skill is not None or transcript.form == "claude":
         return transcript.skill
-    return commanded([entry.text for entry in transcript.entries if entry.kind == "prompt"])
+    return commanded_skill([entry.text for entry in transcript.entries if entry.kind == "prompt"])
 
 
 def _skill_name(name: str | None) -> str | None:

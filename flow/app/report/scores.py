@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.app.report.opinions import PAST, card_dimensions
 from flow.core.judging.scorecard import history
-from flow.core.judging.scorecard.model import described
+from flow.core.judging.scorecard.model import grade_name
 from flow.core.report import ReportedCard, ReportedOpinion, ReportedScores
 from flow.startup.json import items_of, object_of
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ def skill_scores(
         ),
         tuple(cards),
         grade=first.grade,
-        meaning=described(first.grade),
+        meaning=grade_name(first.grade),
         mean=None if mean is None else (mean.cards, float(mean.composite)),
         critical=_texts(newest.get("criticalIssues")),
         advice=_texts(newest.get("recommendations")),

@@ -345,7 +345,7 @@ class Session:
     def _matches(self, name: str, *, inside: bool) -> bool:
         if self.wanted is None:
             return not inside and name not in JUDGES
-        return same_skill(self.wanted, name)
+        return names_skill(self.wanted, name)
 
     def _key(self, line: dict[str, Any], call: str | None) -> str:
         own = _text_field(line, "uuid")
@@ -368,7 +368,7 @@ class Session:
             rows.add(row if number == 0 else copy(row))
 
 
-def same_skill(wanted: str, name: str) -> bool:
+def names_skill(wanted: str, name: str) -> bool:
     """Whether ``wanted`` names it: exactly, with a slash, or without the prefix of its plugin."""
     wanted = wanted.removeprefix("/")
     return wanted == name or (":" not in wanted and wanted == name.rpartition(":")[2])

@@ -15,7 +15,13 @@ from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.goal.context import ContextItem, JudgeContext, Missing, Previous, Sought
+from flow.core.judging.goal.context import (
+    ContextItem,
+    JudgeContext,
+    MissingEvidence,
+    PreviousVerdict,
+    SoughtCriterion,
+)
 from flow.core.untrusted.fences import FencedPart
 from tests.app.fakes import BASE, World, criterion, evaluate, goal_document, sidecar
 from tests.app.judge_fakes import Court
@@ -117,9 +123,9 @@ def fuzzy(id: str = "AC2", **more: Any) -> dict[str, Any]:
 )
 def test_what_is_asked_about(kind: str, approved: tuple[str, ...], asked: tuple[str, ...]) -> None:
     rows = {
-        "AC1": Sought("AC1", "AC1 holds", True, False),
-        "AC3": Sought("AC3", "AC3 holds", True, True),
-        "AC4": Sought("AC4", "AC4 holds", False, True),
+        "AC1": SoughtCriterion("AC1", "AC1 holds", True, False),
+        "AC3": SoughtCriterion("AC3", "AC3 holds", True, True),
+        "AC4": SoughtCriterion("AC4", "AC4 holds", False, True),
     }
     document = goal_document(
         criterion("AC1"),
@@ -194,7 +200,7 @@ def test_files_are_looked_for_only_where_paths_of_an_unproved_criterion_name_the
     assert made.asked == []
     assert found.items == ()
     assert found.missing == tuple(
-        Missing(id, why) for id in ("AC2", "AC3") for why in (NOTHING, OFF)
+        MissingEvidence(id, why) for id in ("AC2", "AC3") for why in (NOTHING, OFF)
     )
 
 
@@ -204,12 +210,12 @@ def test_files_without_content_are_missing(files: Any) -> None:
     made.files = EvidenceFiles(files)
     found = made.bundle()
     assert found.items == ()
-    assert found.missing == (Missing("AC2", NO_FILE), Missing("AC2", NOTHING))
+    assert found.missing == (MissingEvidence("AC2", NO_FILE), MissingEvidence("AC2", NOTHING))
 
 
 def test_nothing_is_missing_of_what_is_not_asked_about() -> None:
     found = Bench(criterion("AC1"), fuzzy()).bundle()
-    assert found.missing == (Missing("AC2", NOTHING), Missing("AC2", OFF))
+    assert found.missing == (MissingEvidence("AC2", NOTHING), MissingEvidence("AC2", OFF))
 
 
 # --- sidecars -------------------------------------------------------------------------------------
@@ -277,7 +283,7 @@ def test_what_the_evaluator_did_not_write_is_of_others_even_where_it_is_on_recor
     made = Bench(fuzzy())
     made.record("theirs", by=by, type="test_result")
     assert made.shown() == [("AC2", "theirs", False)]
-    assert made.bundle().missing == (Missing("AC2", OTHERS), Missing("AC2", OFF))
+    assert made.bundle().missing == (MissingEvidence("AC2", OTHERS), MissingEvidence("AC2", OFF))
 
 
 def test_what_is_not_on_record_is_of_others_whoever_it_says_wrote_it() -> None:
@@ -373,7 +379,7 @@ def test_what_is_said_to_be_missing(name: str) -> None:
     made.files = EvidenceFiles((("a.md", Raw(b"one")),))
     for number, body in enumerate(sidecars):
         made.record(f"sidecar-{number}", **body)
-    assert made.bundle().missing == tuple(Missing("AC2", why) for why in expected)
+    assert made.bundle().missing == tuple(MissingEvidence("AC2", why) for why in expected)
 
 
 # --- contract, report, previous verdict -----------------------------------------------------------
@@ -490,7 +496,7 @@ def test_the_rest_of_a_bundle() -> None:
     made.world.document["continuation"] = {"max_iterations": 9}
     found = made.bundle()
     assert (found.goal_id, found.turn, found.turns_left) == ("issue-4", 1, 8)
-    assert found.sought == (Sought("AC2", "AC2 holds", True, True),)
+    assert found.sought == (SoughtCriterion("AC2", "AC2 holds", True, True),)
     assert (found.previous, found.denied, found.left_out) == (None, (), ())
 
 
@@ -498,16 +504,16 @@ def test_the_rest_of_a_bundle() -> None:
     ("verdict", "previous"),
     [
         ({}, None),
-        ({"verdict": "achieved"}, Previous("It was achieved. Its words:", "")),
+        ({"verdict": "achieved"}, PreviousVerdict("It was achieved. Its words:", "")),
         ({"verdict": "blocked", "goal_id": "another"}, None),
-        ({"verdict": "blocked", "reason": "a"}, Previous("It was blocked. Its words:", "a")),
+        ({"verdict": "blocked", "reason": "a"}, PreviousVerdict("It was blocked. Its words:", "a")),
         (
             {"verdict": "blocked", "reason": "a", "next_step_hint": "b"},
-            Previous("It was blocked. Its words:", "a\nb"),
+            PreviousVerdict("It was blocked. Its words:", "a\nb"),
         ),
         (
             {"verdict": "blocked", "reason": 1, "next_step_hint": "b"},
-            Previous("It was blocked. Its words:", "b"),
+            PreviousVerdict("It was blocked. Its words:", "b"),
         ),
         ({"verdict": "x" * 9, "reason": "a"}, None),
         (
@@ -524,7 +530,7 @@ def test_the_rest_of_a_bundle() -> None:
                     [],
                 ],
             },
-            Previous(
+            PreviousVerdict(
                 "It was not_achieved (AC1 pass, AC2 pending, AC3 evidence_collected, AC4 fail). "
                 "Its words:",
                 "",
@@ -532,12 +538,12 @@ def test_the_rest_of_a_bundle() -> None:
         ),
         (
             {"verdict": "achieved", "criterion_results": {"criterion_id": "AC1"}},
-            Previous("It was achieved. Its words:", ""),
+            PreviousVerdict("It was achieved. Its words:", ""),
         ),
     ],
 )
 def test_what_is_given_of_the_previous_verdict(
-    verdict: dict[str, Any], previous: Previous | None
+    verdict: dict[str, Any], previous: PreviousVerdict | None
 ) -> None:
     made = Bench(*(fuzzy(f"AC{n}") for n in range(1, 7)))
     made.world.verdict = verdict

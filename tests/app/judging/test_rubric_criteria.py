@@ -12,7 +12,7 @@ from flow.app.judging.port import NoAnswer
 from flow.app.judging.rubric_criteria import Refined, refine_ballot, unusable
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+from flow.core.judging.goal.context import ContextItem, JudgeContext, SoughtCriterion
 from flow.core.judging.goal.reply import Ballot
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.untrusted.fences import FencedPart
@@ -33,7 +33,10 @@ GOAL = goal_from_document(
 BUNDLE = JudgeContext(
     goal_id="issue-4",
     turn=1,
-    sought=(Sought("AC2", "it is polite", True), Sought("AC3", "it reads well", True)),
+    sought=(
+        SoughtCriterion("AC2", "it is polite", True),
+        SoughtCriterion("AC3", "it reads well", True),
+    ),
     contract=(),
     report="",
     items=(
@@ -98,7 +101,7 @@ def test_a_rubric_can_only_lower(
 
 
 def test_a_criterion_that_need_not_pass_lowers_only_itself() -> None:
-    sought = (Sought("AC2", "it is polite", False), BUNDLE.sought[1])
+    sought = (SoughtCriterion("AC2", "it is polite", False), BUNDLE.sought[1])
     found = run(Scripted(BAD), ballot(), BUNDLE._replace(sought=sought))
     assert isinstance(found.ballot, Ballot)
     assert (found.ballot.row("AC2").status, found.ballot.verdict) == ("fail", "achieved")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.core.evidence.model import evidence_from_document
-from flow.core.judging.goal.spent import judge_cost
+from flow.core.judging.goal.cost import judge_cost
 from flow.core.stop.policy import (
     CONTINUE,
     Continuation,

@@ -33,8 +33,8 @@ class Point(NamedTuple):
         return "strengths" if letter == _LETTERS["strengths"] else "weaknesses"
 
 
-class Named(NamedTuple):
-    """A point, and the judges that name or share it."""
+class SharedPoint(NamedTuple):
+    """A point's text, and the judges that name or share it."""
 
     text: str
     judges: tuple[int, ...]
@@ -75,7 +75,7 @@ def shared(
     return tuple(points.values())[:MOST_SHARED], tuple(unknown)[:MOST_SHARED]
 
 
-def grouped(stands: Sequence[Stand], kind: Kind) -> list[Named]:
+def grouped(stands: Sequence[Stand], kind: Kind) -> list[SharedPoint]:
     """The judges' present points, starting with those that most judges share.
 
     Texts that differ only in case, spaces and a full stop are equal.
@@ -89,7 +89,7 @@ def grouped(stands: Sequence[Stand], kind: Kind) -> list[Named]:
             if stand.position.judge not in judges:
                 judges.append(stand.position.judge)
     ordered = sorted(rows.values(), key=lambda row: -len(row[1]))
-    return [Named(text, tuple(sorted(judges))) for text, judges in ordered]
+    return [SharedPoint(text, tuple(sorted(judges))) for text, judges in ordered]
 
 
 def _texts(position: Position, kind: Kind) -> tuple[str, ...]:

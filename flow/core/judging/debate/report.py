@@ -76,7 +76,7 @@ def stored(judge: int, text: str) -> tuple[DebateSubject, tuple[Section, ...]]:
                 c.name for c in about.criteria
             ]
             render(about, section)  # raises unless every value is of Flow's type
-            fits = fits and all(isinstance(point.kind, str) for point in section.shares)
+            fits = fits and all(isinstance(point.number, str) for point in section.shares)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             raise Altered(f"its part {number + 1} cannot be read") from None
         whose = type(section.position.judge) is int and section.position.judge == judge
@@ -88,7 +88,7 @@ def stored(judge: int, text: str) -> tuple[DebateSubject, tuple[Section, ...]]:
     return about, tuple(sections)
 
 
-def _subject(head: str, debate: str, section: Section) -> DebateSubject:
+def _subject(head: str, digest: str, section: Section) -> DebateSubject:
     """The subject of the debate, from the text before the first structured part."""
     task = re.search(r"^- Task: (.*)$", head, re.MULTILINE)
     solution = re.findall(r"^- Solution: (`+) ?(.*?) ?\1$", head, re.MULTILINE)
@@ -99,7 +99,7 @@ def _subject(head: str, debate: str, section: Section) -> DebateSubject:
     if not names or len(set(names)) < len(names):
         raise ValueError("no criteria, or one of them twice")
     return DebateSubject(
-        debate,
+        digest,
         re.sub(r"\\([\\`*_\[\]<>|#~])", r"\1", task[1]) if task else "",
         tuple(name for _, name in solution),
         tuple(
@@ -235,7 +235,7 @@ def _section(about: DebateSubject, judge: int, text: str, where: str) -> Section
         same = whole == json.dumps(document, sort_keys=True)
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         raise Altered(f"{where} cannot be read") from None
-    if document["debate"] != about.debate:
+    if document["debate"] != about.digest:
         raise Altered(f"{where} belongs to another debate")
     if section.position.judge != judge:
         raise Altered(f"{where} is another judge's")
@@ -253,8 +253,8 @@ def _compare(wanted: str, text: str) -> None:
     if wanted == text:
         return
     ours, theirs = wanted.split("\n"), text.split("\n")
-    for number, (one, other) in enumerate(zip(ours, theirs, strict=False), 1):
-        if one != other:
-            said, other_text = visible(one)[:80], visible(other)[:80]
-            raise Altered(f"line {number} says '{other_text}', its structured part '{said}'")
+    for number, (our, their) in enumerate(zip(ours, theirs, strict=False), 1):
+        if our != their:
+            wrote, says = visible(our)[:80], visible(their)[:80]
+            raise Altered(f"line {number} says '{says}', its structured part '{wrote}'")
     raise Altered(f"it has {len(theirs)} lines, its structured parts {len(ours)}")

@@ -47,9 +47,10 @@ class Section(NamedTuple):
 
 
 class DebateSubject(NamedTuple):
-    """The common subject of all reports of one debate. ``debate`` is the digest of the question."""
+    """The common subject of all reports of one debate."""
 
-    debate: str
+    digest: str
+    """Of the task, the solution, the criteria and the judges: it tells one debate from another."""
     task: str
     solution: tuple[str, ...]
     """The files' names."""
@@ -65,7 +66,7 @@ def document(about: DebateSubject, section: Section) -> dict[str, Any]:
     position = section.position
     return {
         "format": FORMAT,
-        "debate": about.debate,
+        "debate": about.digest,
         "judge": position.judge,
         "round": section.round,
         "criteria": [

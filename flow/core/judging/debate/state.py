@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from flow.core.judging.debate.criteria import DebateCriterion
     from flow.core.judging.debate.model import Agreement, Position, Revision
-    from flow.core.judging.debate.points import Kind, Named
+    from flow.core.judging.debate.points import Kind, SharedPoint
     from flow.core.judging.debate.section import DebateSubject, Section
 
 
@@ -87,13 +87,13 @@ class DebateState(NamedTuple):
         turns = [judge.sections[:end] for judge in self.judges if len(judge.sections) >= end]
         return [[section.position for section in sections] for sections in turns]
 
-    def points(self, kind: Kind) -> list[Named]:
+    def points(self, kind: Kind) -> list[SharedPoint]:
         """The judges' strengths or weaknesses in the end, starting with the most shared."""
         newest = [j.sections[self.rounds] for j in self.judges if len(j.sections) > self.rounds]
         stands = [debate_points.Stand(one.position, one.shares) for one in newest]
         return debate_points.grouped(stands, kind)
 
-    def of_all(self, point: Named) -> bool:
+    def of_all(self, point: SharedPoint) -> bool:
         """Whether every judge shares a point."""
         return len(point.judges) == len(self.judges) > 1
 

@@ -69,7 +69,7 @@ def remarks(sections: Mapping[int, Sequence[Section]]) -> Iterator[str]:
     for turn in range(max(map(len, sections.values()), default=0)):
         for number in sorted(sections):
             if turn < len(sections[number]):
-                earlier = [s.position for all in sections.values() for s in all[:turn]]
+                earlier = [s.position for others in sections.values() for s in others[:turn]]
                 for text in _remarks(sections[number][turn], earlier):
                     yield f"Judge {number}: {text}"
 

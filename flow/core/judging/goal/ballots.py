@@ -7,6 +7,7 @@ criteria behind it go to a person.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
@@ -14,10 +15,10 @@ from flow.core.text.numbers import apart, at_most, exact
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.core.decision.verdict import BlockerType, VerdictName
-    from flow.core.judging.goal.context import Sought
+    from flow.core.judging.goal.context import SoughtCriterion
     from flow.core.judging.goal.reply import Ballot
 
 SPREAD_LIMIT = Fraction(4, 10)
@@ -40,12 +41,12 @@ class Tally(NamedTuple):
     """The largest minus the smallest confidence of the ballots that agree."""
 
 
-def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Tally | None:
+def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[SoughtCriterion]) -> Tally | None:
     """The opinion of ``ballots``, of which ``asked`` were requested; None if there are none."""
     if not ballots:
         return None
-    counts = {b.verdict: sum(1 for o in ballots if o.verdict == b.verdict) for b in ballots}
-    leading = max(counts, key=lambda name: counts[name])
+    counts = Counter(ballot.verdict for ballot in ballots)
+    leading = max(counts, key=lambda name: counts[name])  # of equal ones the first that was given
     agreeing = [ballot for ballot in ballots if ballot.verdict == leading]
     confidences = [exact(ballot.confidence) for ballot in agreeing]
     spread = max(confidences) - min(confidences)
@@ -61,25 +62,27 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
         objection = f"a majority says {leading}, but not of the same criteria"
     # Their mean times their share of the requested ballots.
     confidence = sum(confidences, Fraction(0)) / asked
-    speaker = agreeing[0]
-    named = asked > 1 or (leading == "needs_human_review" and not speaker.lowered)
-    words = f'{leading}: "{speaker.reason}"' if named else f'"{speaker.reason}"'
-    parts = [objection, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, words]
+    spokesman = agreeing[0]
+    named = asked > 1 or (leading == "needs_human_review" and not spokesman.lowered)
+    words = f'{leading}: "{spokesman.reason}"' if named else f'"{spokesman.reason}"'
+    parts = [objection, _summary(agreeing, asked) if asked > 1 else "", spokesman.lowered, words]
     return Tally(
-        verdict,
-        at_most(confidence),  # rounded up, it could reach a limit that it misses
-        "; ".join(part for part in parts if part),
-        speaker.next_step_hint,
-        speaker.blocker_type,
-        criteria,
-        asked,
-        len(ballots),
-        len(agreeing),
-        float(spread),
+        verdict=verdict,
+        confidence=at_most(confidence),  # rounded up, it could reach a limit that it misses
+        reason="; ".join(filter(None, parts)),
+        next_step_hint=spokesman.next_step_hint,
+        blocker_type=spokesman.blocker_type,
+        criteria=criteria,
+        asked=asked,
+        usable=len(ballots),
+        agreeing=len(agreeing),
+        spread=float(spread),
     )
 
 
-def _criterion(criterion: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCriterion:
+def _criterion(
+    criterion: SoughtCriterion, ballots: Sequence[Ballot], asked: int
+) -> JudgedCriterion:
     """The status that more than half of the requested ballots give; else incomplete."""
     rows = [ballot.row(criterion.id) for ballot in ballots]
     statuses: tuple[JudgedStatus, ...] = ("pass", "fail", "incomplete")
@@ -95,7 +98,7 @@ def _criterion(criterion: Sought, ballots: Sequence[Ballot], asked: int) -> Judg
 
 
 def _backed(
-    verdict: VerdictName, criteria: Sequence[JudgedCriterion], sought: Sequence[Sought]
+    verdict: VerdictName, criteria: Sequence[JudgedCriterion], sought: Sequence[SoughtCriterion]
 ) -> bool:
     """Whether the criteria, each by its own majority, agree with the verdict.
 
@@ -108,7 +111,8 @@ def _backed(
     return True
 
 
-def _shares(counts: dict[VerdictName, int], asked: int) -> str:
+def _shares(counts: Mapping[VerdictName, int], asked: int) -> str:
+    """Each verdict's number of ballots, in words."""
     silent = asked - sum(counts.values())
     shares = [f"{count} {verdict}" for verdict, count in counts.items()]
     return ", ".join([*shares, *([f"{silent} without an answer"] if silent else [])])

@@ -15,7 +15,7 @@ MOST_SOUGHT = 100
 """Criteria in one question, at most: with more, a judge could see too little of each."""
 
 
-class Sought(NamedTuple):
+class SoughtCriterion(NamedTuple):
     """A criterion that the judge is asked about."""
 
     id: str
@@ -44,14 +44,14 @@ class ContextItem(NamedTuple):
         return criterion_id == self.criterion_id or criterion_id in self.also
 
 
-class Missing(NamedTuple):
+class MissingEvidence(NamedTuple):
     """A piece of evidence that a criterion lacks. ``reason`` is Flow's own words."""
 
     criterion_id: str
     reason: str
 
 
-class Previous(NamedTuple):
+class PreviousVerdict(NamedTuple):
     """The previous verdict. ``summary`` is Flow's own words, ``text`` those of its author."""
 
     summary: str
@@ -63,14 +63,14 @@ class JudgeContext(NamedTuple):
 
     goal_id: str
     turn: int
-    sought: tuple[Sought, ...]
+    sought: tuple[SoughtCriterion, ...]
     contract: tuple[FencedPart, ...]
     """The goal's outcome, its other criteria, its specification and constraints."""
     report: str
     """The results of commands and boundary, in Flow's words."""
     items: tuple[ContextItem, ...]
-    missing: tuple[Missing, ...]
-    previous: Previous | None
+    missing: tuple[MissingEvidence, ...]
+    previous: PreviousVerdict | None
     turns_left: int
     denied: tuple[str, ...] = ()
     """Entries of ``denied_context`` that are no path patterns."""
@@ -81,8 +81,8 @@ class JudgeContext(NamedTuple):
         """Whether there is any evidence that could support a pass of this criterion."""
         return any(item.counts and item.about(criterion_id) for item in self.items)
 
-    def about(self, sought: tuple[Sought, ...]) -> JudgeContext:
-        """A copy of the context, limited to these criteria."""
+    def limited_to(self, sought: tuple[SoughtCriterion, ...]) -> JudgeContext:
+        """A copy of the context for these criteria only."""
         known = {one.id for one in sought}
         return self._replace(
             sought=sought, missing=tuple(one for one in self.missing if one.criterion_id in known)
@@ -92,7 +92,7 @@ class JudgeContext(NamedTuple):
         """A copy of the context without any evidence (the null-evidence canary)."""
         return self._replace(
             items=(),
-            missing=tuple(Missing(one.id, "no evidence at all") for one in self.sought),
+            missing=tuple(MissingEvidence(one.id, "no evidence at all") for one in self.sought),
             report="No command was run, and nothing is known of the files.",
             previous=None,
             left_out=(),
@@ -118,9 +118,9 @@ def fair_limit(sizes: Sequence[int], space: int, most: int = LIMIT) -> int:
     Every part gets the same limit, so that a long one gains nothing.
     """
     free, waiting = space, sorted(sizes)
-    for number, part in enumerate(waiting):
+    for number, size in enumerate(waiting):
         share = free // (len(waiting) - number)
-        if part > share:
+        if size > share:
             return max(min(share, most), 0)
-        free -= part
+        free -= size
     return most

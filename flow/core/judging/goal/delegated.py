@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flow.core.decision.verdict import BlockerType, VerdictName
     from flow.core.goal.model import Criterion, Goal
-    from flow.core.judging.goal.context import Sought
+    from flow.core.judging.goal.context import SoughtCriterion
 
 Way = Literal["scorecard", "debate", "person"]
 """``person``: there is no evidence that could support a judge's pass."""
@@ -112,13 +112,13 @@ def _debate(criterion: Criterion, debate: object) -> DelegatedDebate:
     )
 
 
-def delegated_criteria(goal: Goal, sought: Sequence[Sought]) -> tuple[Criterion, ...]:
+def delegated_criteria(goal: Goal, sought: Sequence[SoughtCriterion]) -> tuple[Criterion, ...]:
     """The sought criteria whose judgement is delegated."""
     asked = {criterion.id for criterion in sought}
     return tuple(c for c in goal.criteria if c.id in asked and delegated_judgements(c))
 
 
-def balloted(goal: Goal, sought: Sequence[Sought]) -> tuple[Sought, ...]:
+def balloted(goal: Goal, sought: Sequence[SoughtCriterion]) -> tuple[SoughtCriterion, ...]:
     """The sought criteria that the ballots are about: all but delegated ones without a rubric."""
     left_out = {c.id for c in delegated_criteria(goal, sought) if not c.document.get("rubric")}
     return tuple(criterion for criterion in sought if criterion.id not in left_out)
@@ -133,6 +133,9 @@ _VERDICTS: dict[str | None, VerdictName] = {
 }
 
 
+_NO_BALLOTS = Tally("needs_human_review", 0.0, "", "", "none", (), 0, 0, 0, 0.0)
+
+
 class _Vote(NamedTuple):
     """The ballots together, or the opinion about a required criterion."""
 
@@ -144,7 +147,7 @@ class _Vote(NamedTuple):
 
 
 def combined(
-    counted: Tally | None, opinions: Sequence[DelegatedOpinion], sought: Sequence[Sought]
+    counted: Tally | None, opinions: Sequence[DelegatedOpinion], sought: Sequence[SoughtCriterion]
 ) -> Tally:
     """The opinion of the ballots (None: there were none to cast) and of the delegated judges."""
     required = {criterion.id for criterion in sought if criterion.must_pass}
@@ -154,12 +157,17 @@ def combined(
         if o.id in required
     ]
     if counted is not None:
-        own = counted.verdict, counted.confidence, counted.reason, counted.next_step_hint
-        votes.insert(0, _Vote(*own, counted.blocker_type))
+        ballots = _Vote(
+            counted.verdict,
+            counted.confidence,
+            counted.reason,
+            counted.next_step_hint,
+            counted.blocker_type,
+        )
+        votes.insert(0, ballots)
     verdict = min((vote.verdict for vote in votes), key=_SEVERITY.index, default=_SEVERITY[2])
     deciding = [vote for vote in votes if vote.verdict == verdict]
-    base = counted or Tally(verdict, 0.0, "", "", "none", (), 0, 0, 0, 0.0)
-    return base._replace(
+    return (counted or _NO_BALLOTS)._replace(
         verdict=verdict,
         confidence=min((vote.confidence for vote in deciding), default=0.0),
         reason="; ".join(dict.fromkeys(vote.reason for vote in deciding if vote.reason)),

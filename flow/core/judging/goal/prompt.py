@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+    from flow.core.judging.goal.context import ContextItem, JudgeContext, SoughtCriterion
 
 OVERHEAD = 220
 """Bytes, roughly, of a part's fences and headings."""
@@ -71,8 +71,8 @@ def goal_question(context: JudgeContext, nonce: str, ballot: int = 0) -> Questio
     context, dropped = _bounded(rotated_context(context, ballot))
     sizes = [_size(part) for part in _parts(context)]
     overhead = 4000 + OVERHEAD * len(sizes) + 60 * len(context.missing)
-    room = PROMPT_LIMIT - len(SYSTEM.replace("NONCE", nonce)) - overhead
-    limit = fair_limit(sizes, max(room, 0))
+    space = PROMPT_LIMIT - len(SYSTEM.replace("NONCE", nonce)) - overhead
+    limit = fair_limit(sizes, max(space, 0))
     while True:
         question = _GoalWriter(nonce, limit, context, dropped).write(schema)
         if question.size <= PROMPT_LIMIT or not limit:
@@ -150,7 +150,7 @@ class _GoalWriter(PromptWriter):
             left_out=(*cut, *self._notes),
         )
 
-    def _criteria(self, sought: Sequence[Sought]) -> None:
+    def _criteria(self, sought: Sequence[SoughtCriterion]) -> None:
         self.say("# What you are asked", "")
         for one in sought:
             need = "must_pass" if one.must_pass else "not must_pass: it does not decide the verdict"

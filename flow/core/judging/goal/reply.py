@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_arg
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.goal.context import Sought
+    from flow.core.judging.goal.context import SoughtCriterion
 
 FIELDS = ("criterion_results", "reason", "next_step_hint", "blocker_type", "confidence", "verdict")
 ROW_FIELDS = ("criterion_id", "evidence", "reason", "status")
@@ -31,28 +31,28 @@ ROW_REASON_CAP = 300
 Unfounded = Literal["missing", "invented", "mostly invented"]
 """Reason that a pass does not count: no evidence, no quote of it, or most quotes invented."""
 
-Statuses: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
-Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
-Blockers: tuple[BlockerType, ...] = get_args(BlockerType)
+STATUSES: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
+VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
+BLOCKERS: tuple[BlockerType, ...] = get_args(BlockerType)
 
 
-def reply_schema(sought: Sequence[Sought]) -> dict[str, Any]:
+def reply_schema(sought: Sequence[SoughtCriterion]) -> dict[str, Any]:
     """The JSON Schema of the reply, evidence first (SPEC 9.1)."""
     quotes = "Passages copied word for word from this criterion's evidence."
     row = {
         "criterion_id": {**TEXT, "enum": [one.id for one in sought]} if sought else TEXT,
         "evidence": {**TEXTS, "description": quotes},
         "reason": {**TEXT, "description": "What the passages show and do not show."},
-        "status": {**TEXT, "enum": list(Statuses)},
+        "status": {**TEXT, "enum": list(STATUSES)},
     }
     return closed_object(
         {
             "criterion_results": list_of(closed_object(row)),
             "reason": TEXT,
             "next_step_hint": TEXT,
-            "blocker_type": {**TEXT, "enum": list(Blockers)},
+            "blocker_type": {**TEXT, "enum": list(BLOCKERS)},
             "confidence": {"type": "number", "description": "From 0 to 1."},
-            "verdict": {**TEXT, "enum": list(Verdicts)},
+            "verdict": {**TEXT, "enum": list(VERDICTS)},
         }
     )
 
@@ -81,11 +81,15 @@ class Ballot(NamedTuple):
         return next(row for row in self.rows if row.id == criterion_id)
 
 
-def read(
-    value: Mapping[str, Any], judge: str, sought: Sequence[Sought], question: Question
+def read_reply(
+    value: Mapping[str, Any], judge: str, sought: Sequence[SoughtCriterion], question: Question
 ) -> Ballot | Unusable:
     """``value`` (an object) as a ballot of ``judge``, checked against the question."""
-    fault = _shape(value) or _answers(value["criterion_results"], sought) or _agrees(value, sought)
+    fault = (
+        _shape_fault(value)
+        or _answer_fault(value["criterion_results"], sought)
+        or _contradiction(value, sought)
+    )
     if fault:
         return Unusable(fault)
     remarks: list[str] = []
@@ -111,7 +115,7 @@ def read(
     return ballot.lower("needs_human_review", lowered) if lowered else ballot
 
 
-_NO_GROUND: dict[Unfounded, str] = {
+_WHY_UNFOUNDED: dict[Unfounded, str] = {
     "invented": "it says achieved, but quotes nothing from the evidence of {}",
     "mostly invented": "it says achieved, but most of what it quotes for {} is in nothing it saw",
     "missing": "there is no evidence for {} to rest a pass on",
@@ -121,7 +125,7 @@ _NO_GROUND: dict[Unfounded, str] = {
 
 def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
     """Reason that a reply's ``achieved`` does not count; empty if all its passes have support."""
-    for kind, why in _NO_GROUND.items():
+    for kind, why in _WHY_UNFOUNDED.items():
         if names := unfounded[kind]:
             return why.format(", ".join(names[:8]))
     return ""
@@ -132,14 +136,14 @@ def safe_words(text: str, limit: int) -> str:
     return harmless_line(text, limit).replace('"', "'").replace("`", "'")
 
 
-def _shape(value: Mapping[str, Any]) -> str:
+def _shape_fault(value: Mapping[str, Any]) -> str:
     """The fault in the shape of a reply; empty if there is none."""
     if fault := wrong_keys(value, FIELDS, "the reply"):
         return fault
     for key in ("reason", "next_step_hint"):
         if not isinstance(value[key], str):
             return f"{key} is no text"
-    for key, words in (("blocker_type", Blockers), ("verdict", Verdicts)):
+    for key, words in (("blocker_type", BLOCKERS), ("verdict", VERDICTS)):
         if value[key] not in words:
             return f"{key} is {short(value[key])}, none of {', '.join(words)}"
     confidence = value["confidence"]
@@ -150,15 +154,17 @@ def _shape(value: Mapping[str, Any]) -> str:
     rows = value["criterion_results"]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return "criterion_results is no list of objects"
-    faults = (wrong_keys(row, ROW_FIELDS, "a criterion result") or _row_shape(row) for row in rows)
+    faults = (
+        wrong_keys(row, ROW_FIELDS, "a criterion result") or _row_shape_fault(row) for row in rows
+    )
     return next(filter(None, faults), "")
 
 
-def _row_shape(row: Mapping[str, Any]) -> str:
+def _row_shape_fault(row: Mapping[str, Any]) -> str:
     if not isinstance(row["criterion_id"], str) or not isinstance(row["reason"], str):
         return "a criterion result has a criterion_id or a reason that is no text"
-    if row["status"] not in Statuses:
-        return f"a status is {short(row['status'])}, none of {', '.join(Statuses)}"
+    if row["status"] not in STATUSES:
+        return f"a status is {short(row['status'])}, none of {', '.join(STATUSES)}"
     return (
         ""
         if are_texts(row["evidence"])
@@ -166,7 +172,7 @@ def _row_shape(row: Mapping[str, Any]) -> str:
     )
 
 
-def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str:
+def _answer_fault(rows: Sequence[Mapping[str, Any]], sought: Sequence[SoughtCriterion]) -> str:
     """Reason that the rows do not answer each criterion once; empty if they do."""
     asked = [one.id for one in sought]
     answered = [row["criterion_id"] for row in rows]
@@ -180,17 +186,17 @@ def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str
     return f"it does not answer about {', '.join(silent[:5])}" if silent else ""
 
 
-def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str:
+def _contradiction(value: Mapping[str, Any], sought: Sequence[SoughtCriterion]) -> str:
     """Reason that the verdict contradicts the reply's own criteria; empty if it does not."""
     status = {row["criterion_id"]: row["status"] for row in value["criterion_results"]}
-    open_ones = [one.id for one in sought if one.must_pass and status[one.id] != "pass"]
+    unmet = [one.id for one in sought if one.must_pass and status[one.id] != "pass"]
     required = any(one.must_pass for one in sought)
     verdict = value["verdict"]
-    if verdict == "achieved" and open_ones:
-        return f"its verdict is achieved, but {', '.join(open_ones[:5])} does not pass"
+    if verdict == "achieved" and unmet:
+        return f"its verdict is achieved, but {', '.join(unmet[:5])} does not pass"
     if verdict == "achieved" and value["blocker_type"] != "none":
         return f"its verdict is achieved, but it names a blocker: {value['blocker_type']}"
-    if verdict in ("not_achieved", "blocked") and required and not open_ones:
+    if verdict in ("not_achieved", "blocked") and required and not unmet:
         return f"its verdict is {verdict}, but every required criterion passes"
     if verdict == "blocked" and value["blocker_type"] == "none":
         return "its verdict is blocked, but it names no blocker"
@@ -198,7 +204,7 @@ def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str:
 
 
 def _checked(
-    row: Mapping[str, Any], criterion: Sought, question: Question, remarks: list[str]
+    row: Mapping[str, Any], criterion: SoughtCriterion, question: Question, remarks: list[str]
 ) -> tuple[JudgedCriterion, Unfounded | None]:
     """One answer with its quotes checked, and the reason that its pass does not count, if any.
 
@@ -206,8 +212,8 @@ def _checked(
     """
     criterion_id: str = row["criterion_id"]
     own = [source for source in question.sources if source.about(criterion_id)]
-    places = _Places(own, question)
-    origins = [places.origin(quote) for quote in distinct(row["evidence"][:MOST_QUOTES])]
+    quotable = _QuoteOrigins(own, question)
+    origins = [quotable.origin(quote) for quote in distinct(row["evidence"][:MOST_QUOTES])]
     true, elsewhere, invented = (
         origins.count(origin) for origin in ("own", "elsewhere", "nowhere")
     )
@@ -238,8 +244,8 @@ def _count(number: int) -> str:
     return "one quote is" if number == 1 else f"{number} quotes are"
 
 
-class _Places:
-    """The texts that a quote may come from."""
+class _QuoteOrigins:
+    """The texts that a quote may come from: evidence of this criterion that counts, or others."""
 
     def __init__(self, own: Sequence[QuoteSource], question: Question) -> None:
         self._counting = QuotableTexts([source.text for source in own if source.counts])
@@ -247,7 +253,7 @@ class _Places:
         self._others = QuotableTexts([*others, question.unquotable])
 
     def origin(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "too short"]:
-        """``own``: in evidence of this criterion that counts."""
+        """The first of them that has the quote."""
         if self._counting.contain(quote):
             return "own"
         if self._others.contain(quote):

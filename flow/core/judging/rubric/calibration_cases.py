@@ -28,7 +28,7 @@ class Case(NamedTuple):
     instructions: str | None
 
 
-def cases(document: Any, file: str) -> tuple[Case, ...]:
+def cases_of(document: Any, file: str) -> tuple[Case, ...]:
     """The cases of ``{rubric: NAME, cases: [...]}``, or of a list of them.
 
     Raises :class:`ContractError` with every fault.

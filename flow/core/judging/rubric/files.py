@@ -17,7 +17,7 @@ READY_MADE = ("code-quality", "security", "test-coverage", "accessibility", "doc
 _CAMEL = {"passingThreshold": "passing_threshold"}
 
 
-def rubric(document: Any, file: str | None = None) -> tuple[Rubric, tuple[str, ...]]:
+def read_rubric(document: Any, file: str | None = None) -> tuple[Rubric, tuple[str, ...]]:
     """The rubric of a document, and warnings; camelCase keys are accepted.
 
     Raises :class:`ContractError` with every fault.
@@ -37,8 +37,8 @@ def rubric(document: Any, file: str | None = None) -> tuple[Rubric, tuple[str, .
     if faults:
         raise ContractError(faults)
     criteria = tuple(RubricCriterion(**criterion) for criterion in plain["criteria"])
-    made = Rubric(plain["name"], criteria, plain.get("passing_threshold", 0.7))
-    return made, tuple(rules.warnings(plain, file))
+    rubric = Rubric(plain["name"], criteria, plain.get("passing_threshold", 0.7))
+    return rubric, tuple(rules.warnings(plain, file))
 
 
 def _plain(
@@ -48,6 +48,7 @@ def _plain(
     file: str | None,
     faults: list[Fault],
 ) -> dict[str, Any]:
+    """The fields under Flow's own names of the keys; faults of the keys are added to ``faults``."""
     fields: dict[str, Any] = {}
     for key, value in document.items():
         own = _CAMEL.get(key, key) if isinstance(key, str) else key

@@ -178,7 +178,7 @@ def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
     composite = _composite(rubric, medians)
     spoken = spokesman(rubric, ballots)
     bar = exact(rubric.passing_threshold)
-    written: Any = rubric.passing_threshold  # an int, too; keeps all digits
+    threshold: Any = rubric.passing_threshold  # may be an int
     below = [
         c.name
         for c in rubric.criteria
@@ -191,7 +191,7 @@ def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
         reasoning=spoken.reasoning,
         suggestions=spoken.suggestions,
         rubric=rubric.name,
-        passing_threshold=written if isinstance(written, float) else float(written),
+        passing_threshold=threshold if isinstance(threshold, float) else float(threshold),
         samples=len(ballots),
         method="one answer" if len(ballots) == 1 else f"median of {len(ballots)} answers",
         spread=_spread([_ballot_composite(rubric, ballot) for ballot in ballots]),

@@ -74,8 +74,8 @@ def rubric_question(
     task = _TASK if result_schema is None else _TASK + _RESULT
     system = _SYSTEM.replace("NONCE", nonce)
     others = writer.size + len(system.encode("utf-8")) + len(task.encode("utf-8")) + 5
-    room = min(PROMPT_LIMIT - others - OVERHEAD * len(subject), SUBJECT_LIMIT)
-    share = max(room // max(len(subject), 1), LEAST_SHARE)
+    space = min(PROMPT_LIMIT - others - OVERHEAD * len(subject), SUBJECT_LIMIT)
+    share = max(space // max(len(subject), 1), LEAST_SHARE)
     limit = share if part_limit is None else min(share, part_limit)
     parts = [writer.fence(part, limit) for part in rotated(subject, turn)]
     writer.say(task)

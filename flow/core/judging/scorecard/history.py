@@ -83,7 +83,7 @@ def skill_name(text: str) -> str:
     return name
 
 
-def commanded(prompts: Sequence[str]) -> str | None:
+def commanded_skill(prompts: Sequence[str]) -> str | None:
     """The skill of the last slash command in ``prompts``; None if there is none.
 
     For saved texts, which name their skill in no other way. Commands that the host answers itself
@@ -147,14 +147,14 @@ def newest_first(names: Sequence[str], skill: str) -> list[CardFile]:
     return sorted(files, key=lambda file: (file.stamp, file.number), reverse=True)
 
 
-def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | None:
-    """A stored card, or the reason that it is none; None if it is another skill's.
+def read_card(document: Any, file: CardFile, skill: str) -> PastCard | Unusable | None:
+    """A stored card, or why it is none; None if it is another skill's.
 
     ``document`` is any JSON value. Only its skill and the seven scores are used: composite and
     grade are computed anew from them.
     """
     if not isinstance(document, dict) or not isinstance(document.get("skill"), str):
-        return "is not a scorecard (flow schema scorecard)"
+        return Unusable("is not a scorecard (flow schema scorecard)")
     if not same_skill(document["skill"], skill):
         return None
     scores: dict[str, Decimal] = {}
@@ -163,7 +163,7 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
         row = rows.get(name)
         score = tenths(row.get("score")) if isinstance(row, dict) else Unusable("is missing")
         if isinstance(score, Unusable):
-            return f"is not a scorecard: {name}: {score.reason}"
+            return Unusable(f"is not a scorecard: {name}: {score.reason}")
         scores[name] = score
     exact = composite(scores)
     execution = document.get("execution")
@@ -179,6 +179,7 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
 
 
 def _remark(document: dict[str, Any], exact: Decimal) -> str:
+    """A doubt about a card whose composite or grade is not that of its scores; else empty."""
     written = document.get("composite"), document.get("grade")
     if written == (float(stored(exact)), grade(exact)):
         return ""

@@ -165,7 +165,7 @@ def grade(exact: Decimal) -> str:
     return next(name for name, least, _ in GRADES if rounded >= least)
 
 
-def described(name: str) -> str:
+def grade_name(name: str) -> str:
     """The name of a grade: ``Above Average``."""
     return next(words for known, _, words in GRADES if known == name)
 

@@ -18,7 +18,7 @@ from flow.core.judging.common.reply import (
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import reply as debate_reply
 from flow.core.judging.goal import reply as goal_reply
-from flow.core.judging.goal.context import Sought
+from flow.core.judging.goal.context import SoughtCriterion
 from flow.core.judging.rubric import reply as rubric_reply
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.judging.scorecard import reply as scorecard_reply
@@ -100,7 +100,9 @@ def test_a_line_of_a_judge_has_no_power() -> None:
 CRITERIA = debate_criteria.parse("a:1")
 NOTHING = Question("", "", {})
 READERS = {
-    "goal": lambda value: goal_reply.read(value, "j", (Sought("AC1", "x", True),), NOTHING),
+    "goal": lambda value: goal_reply.read_reply(
+        value, "j", (SoughtCriterion("AC1", "x", True),), NOTHING
+    ),
     "rubric": lambda value: rubric_reply.read_reply(
         Rubric("R", [RubricCriterion("a", "d")]), value, []
     ),

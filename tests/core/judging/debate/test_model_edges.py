@@ -16,7 +16,7 @@ from flow.core.judging.debate.result import document
 from flow.core.judging.debate.section import DebateSubject, Section
 from flow.core.judging.debate.state import DebateJudge, DebateState, Mode, SilentJudge
 from flow.core.judging.goal.ballots import Tally
-from flow.core.judging.goal.context import Sought
+from flow.core.judging.goal.context import SoughtCriterion
 from flow.core.judging.goal.delegated import (
     DelegatedDebate,
     DelegatedOpinion,
@@ -144,7 +144,7 @@ def test_an_unknown_kind_is_named() -> None:
 
 # --- put together with ballots --------------------------------------------------------------------
 
-AC1 = Sought("AC1", "text", True)
+AC1 = SoughtCriterion("AC1", "text", True)
 
 
 def test_without_ballots_the_opinion_is_what_was_heard() -> None:

@@ -7,7 +7,7 @@ import pytest
 from flow.core.judging.common.reply import Mark
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.model import Position
-from flow.core.judging.debate.points import KINDS, Kind, Named, Point, Stand
+from flow.core.judging.debate.points import KINDS, Kind, Point, SharedPoint, Stand
 
 
 def position(judge: int, strengths: str = "", weaknesses: str = "") -> Position:
@@ -47,7 +47,7 @@ def test_a_point_is_held_by_its_judge_and_those_that_share_it(
     letter = "S" if kind == "strengths" else "W"
     given = [(f"3.0.{letter}1",) if n in sharing else () for n in (1, 2)]
     found = debate_points.grouped(stands(*given, ()), kind)
-    assert Named(f"{letter} of 3", (*sharing, 3)) in found
+    assert SharedPoint(f"{letter} of 3", (*sharing, 3)) in found
     assert len(found) == 3
     other: Kind = "weaknesses" if kind == "strengths" else "strengths"
     assert all(len(row.judges) == 1 for row in debate_points.grouped(stands(*given, ()), other))

@@ -8,10 +8,10 @@ import pytest
 
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.goal.ballots import Tally, tally
-from flow.core.judging.goal.context import Sought
+from flow.core.judging.goal.context import SoughtCriterion
 from flow.core.judging.goal.reply import Ballot
 
-ASKED = (Sought("AC2", "x", True), Sought("AC3", "y", True))
+ASKED = (SoughtCriterion("AC2", "x", True), SoughtCriterion("AC3", "y", True))
 NAMES = {"a": "achieved", "n": "not_achieved", "b": "blocked", "p": "needs_human_review"}
 
 
@@ -132,7 +132,7 @@ def test_a_criterion_without_a_majority_is_incomplete() -> None:
 
 
 def test_agreeing_on_a_verdict_and_not_on_the_reasons_goes_to_a_person() -> None:
-    asked = tuple(Sought(f"AC{n}", "x", True) for n in range(3))
+    asked = tuple(SoughtCriterion(f"AC{n}", "x", True) for n in range(3))
     ballots = [
         ballot("n")._replace(
             rows=tuple(
@@ -192,14 +192,14 @@ def test_one_that_agrees_speaks_not_the_first_one() -> None:
 
 
 def test_optional_criteria_do_not_decide() -> None:
-    asked = (Sought("AC2", "x", True), Sought("AC3", "y", False))
+    asked = (SoughtCriterion("AC2", "x", True), SoughtCriterion("AC3", "y", False))
     found = tally([ballot("a", 0.9, "pass", "fail")], 1, asked)
     assert found is not None
     assert found.verdict == "achieved"
 
 
 def test_an_optional_criterion_backs_no_verdict() -> None:
-    asked = (Sought("AC2", "x", True), Sought("AC3", "y", False))
+    asked = (SoughtCriterion("AC2", "x", True), SoughtCriterion("AC3", "y", False))
     found = tally([ballot("n", 0.9, "pass", "fail")], 1, asked)
     assert found is not None
     assert found.verdict == "needs_human_review"
@@ -252,7 +252,7 @@ def test_ballots_that_say_it_cannot_go_on_need_an_open_criterion_all_agree_on(ki
 
 @pytest.mark.parametrize("kind", ["n", "b", "p"])
 def test_without_a_required_criterion_there_is_nothing_to_back(kind: str) -> None:
-    for asked in ((), (Sought("AC2", "x", False), Sought("AC3", "y", False))):
+    for asked in ((), (SoughtCriterion("AC2", "x", False), SoughtCriterion("AC3", "y", False))):
         found = tally([ballot(kind, 0.9, "pass", "pass")], 1, asked)
         assert found is not None
         assert found.verdict == NAMES[kind]

@@ -9,7 +9,7 @@ import pytest
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import Criterion, Goal, goal_from_document
 from flow.core.judging.goal.ballots import Tally
-from flow.core.judging.goal.context import Sought
+from flow.core.judging.goal.context import SoughtCriterion
 from flow.core.judging.goal.delegated import (
     DelegatedDebate,
     DelegatedOpinion,
@@ -121,14 +121,14 @@ def test_only_what_has_no_way_of_its_own_is_balloted() -> None:
         {"debate": True, "rubric": "clear"},
         {"scorecard": "notes"},
     )
-    sought = tuple(Sought(c.id, c.text, True) for c in found.criteria[:4])
+    sought = tuple(SoughtCriterion(c.id, c.text, True) for c in found.criteria[:4])
     assert [c.id for c in delegated_criteria(found, sought)] == ["AC2", "AC3", "AC4"]
     assert [one.id for one in balloted(found, sought)] == ["AC1", "AC4"]
 
 
 # --- ballots and what was heard -------------------------------------------------------------------
 
-SOUGHT = (Sought("AC1", "t", True), Sought("AC2", "t", True))
+SOUGHT = (SoughtCriterion("AC1", "t", True), SoughtCriterion("AC2", "t", True))
 BLOCKED = ("blocked", "missing_dep")
 
 
@@ -186,14 +186,14 @@ def test_the_least_that_is_said_counts(
 
 
 def test_what_is_not_required_has_no_say() -> None:
-    sought = (SOUGHT[0], Sought("AC2", "t", must_pass=False))
+    sought = (SOUGHT[0], SoughtCriterion("AC2", "t", must_pass=False))
     found = combined(ballots("achieved"), [heard("fail")], sought)
     assert (found.verdict, found.confidence) == ("achieved", 0.9)
     assert found.criteria[1].status == "fail"
 
 
 def test_nothing_that_is_required_achieves_nothing() -> None:
-    found = combined(None, [heard("pass")], (Sought("AC2", "t", must_pass=False),))
+    found = combined(None, [heard("pass")], (SoughtCriterion("AC2", "t", must_pass=False),))
     assert (found.verdict, found.confidence) == ("needs_human_review", 0.0)
 
 

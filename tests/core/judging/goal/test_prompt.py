@@ -15,9 +15,9 @@ from flow.core.judging.goal.context import (
     MOST_SOUGHT,
     ContextItem,
     JudgeContext,
-    Missing,
-    Previous,
-    Sought,
+    MissingEvidence,
+    PreviousVerdict,
+    SoughtCriterion,
     fair_limit,
     rotated_context,
 )
@@ -37,11 +37,14 @@ def bundle(**more: Any) -> JudgeContext:
     values: dict[str, Any] = {
         "goal_id": "demo",
         "turn": 3,
-        "sought": (Sought("AC2", "it reads well", True), Sought("AC3", "it is short", False)),
+        "sought": (
+            SoughtCriterion("AC2", "it reads well", True),
+            SoughtCriterion("AC3", "it is short", False),
+        ),
         "contract": (FencedPart("outcome", "the outcome"),),
         "report": "AC1 (must_pass): its command: passed",
         "items": (item("AC2"),),
-        "missing": (Missing("AC3", "no evidence at all"),),
+        "missing": (MissingEvidence("AC3", "no evidence at all"),),
         "previous": None,
         "turns_left": 7,
     }
@@ -56,7 +59,8 @@ def outside(text: str) -> str:
 
 def test_the_parts_come_in_their_order() -> None:
     text = goal_question(
-        bundle(previous=Previous("It was x.", "the last verdict"), denied=("the diff",)), NONCE
+        bundle(previous=PreviousVerdict("It was x.", "the last verdict"), denied=("the diff",)),
+        NONCE,
     ).prompt
     places = [
         text.index(part)
@@ -92,11 +96,11 @@ def test_the_system_text_says_where_data_begins_and_holds_nothing_foreign() -> N
 
 FOREIGN = {
     "contract": {"contract": (FencedPart("outcome", "FOREIGN"),)},
-    "criterion": {"sought": (Sought("AC2", "FOREIGN", True),)},
+    "criterion": {"sought": (SoughtCriterion("AC2", "FOREIGN", True),)},
     "report": {"report": "FOREIGN"},
     "evidence": {"items": (item("AC2", "FOREIGN"),)},
     "a source": {"items": (item("AC2", "x", source="FOREIGN"),)},
-    "previous verdict": {"previous": Previous("It was achieved.", "FOREIGN")},
+    "previous verdict": {"previous": PreviousVerdict("It was achieved.", "FOREIGN")},
     "denied_context": {"denied": ("FOREIGN",)},
 }
 
@@ -114,7 +118,9 @@ def test_what_others_recorded_is_given_as_such() -> None:
 
 
 def test_a_second_look_says_that_a_command_has_passed() -> None:
-    text = goal_question(bundle(sought=(Sought("AC1", "x", True, fuzzy=False),)), NONCE).prompt
+    text = goal_question(
+        bundle(sought=(SoughtCriterion("AC1", "x", True, fuzzy=False),)), NONCE
+    ).prompt
     assert "its command has passed: look a second time, no quote is needed" in text
 
 
@@ -137,7 +143,9 @@ def test_every_part_gets_the_same_limit_so_length_buys_nothing() -> None:
 def test_no_prompt_is_larger_than_its_limit(count: int, text: bytes) -> None:
     items = tuple(item("AC2", text) for _ in range(count))
     made = goal_question(
-        bundle(items=items, previous=Previous("It was x.", "p" * 90_000), report="r" * 90_000),
+        bundle(
+            items=items, previous=PreviousVerdict("It was x.", "p" * 90_000), report="r" * 90_000
+        ),
         NONCE,
     )
     assert made.size <= PROMPT_LIMIT
@@ -148,9 +156,9 @@ def test_no_prompt_is_larger_than_its_limit(count: int, text: bytes) -> None:
 
 def test_as_many_criteria_as_may_be_asked_about_fit() -> None:
     ids = [f"{'A' * 60}{n}" for n in range(MOST_SOUGHT)]
-    sought = tuple(Sought(id, "t" * 900, True) for id in ids)
+    sought = tuple(SoughtCriterion(id, "t" * 900, True) for id in ids)
     items = tuple(item(id, b"e" * 9_000) for id in ids for _ in range(3))
-    missing = tuple(Missing(id, "m" * 60) for id in ids for _ in range(4))
+    missing = tuple(MissingEvidence(id, "m" * 60) for id in ids for _ in range(4))
     made = goal_question(bundle(sought=sought, items=items, missing=missing), NONCE)
     assert made.size <= PROMPT_LIMIT
     assert {given.criterion_id for given in made.sources} == set(ids)
@@ -168,7 +176,7 @@ def test_one_part_is_cut_to_8_kib_and_what_was_left_out_is_said() -> None:
 
 def test_each_ballot_has_another_order_of_criteria_and_evidence() -> None:
     first = bundle(
-        sought=tuple(Sought(f"AC{n}", "x", True) for n in (1, 2, 3)),
+        sought=tuple(SoughtCriterion(f"AC{n}", "x", True) for n in (1, 2, 3)),
         items=tuple(item("AC1", f"text {n}") for n in (1, 2, 3)),
     )
     orders = [
@@ -188,12 +196,12 @@ def test_each_ballot_has_another_order_of_criteria_and_evidence() -> None:
 
 @pytest.mark.parametrize("ballot", [0, 1, 5])
 def test_a_ballots_number_is_not_in_its_prompt(ballot: int) -> None:
-    one = bundle(sought=(Sought("AC2", "x", True),))
+    one = bundle(sought=(SoughtCriterion("AC2", "x", True),))
     assert goal_question(one, NONCE, ballot) == goal_question(one, NONCE, 0)
 
 
 def test_the_canary_has_the_same_question_and_no_evidence() -> None:
-    full = bundle(previous=Previous("It was x.", "earlier"), left_out=("AC2: 3 files",))
+    full = bundle(previous=PreviousVerdict("It was x.", "earlier"), left_out=("AC2: 3 files",))
     made = goal_question(full.without_evidence(), NONCE)
     assert made.sources == ()
     assert "some evidence" not in made.prompt

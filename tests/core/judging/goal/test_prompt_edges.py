@@ -12,9 +12,9 @@ from flow.core.judging.goal.context import (
     MOST_SOUGHT,
     ContextItem,
     JudgeContext,
-    Missing,
-    Previous,
-    Sought,
+    MissingEvidence,
+    PreviousVerdict,
+    SoughtCriterion,
     fair_limit,
     rotated_context,
 )
@@ -36,7 +36,7 @@ def bundle(**more: Any) -> JudgeContext:
     values: dict[str, Any] = {
         "goal_id": "demo",
         "turn": 3,
-        "sought": (Sought("AC2", "it reads well", True),),
+        "sought": (SoughtCriterion("AC2", "it reads well", True),),
         "contract": (),
         "report": "",
         "items": (),
@@ -60,9 +60,9 @@ def test_a_full_prompt() -> None:
     made = goal_question(
         bundle(
             sought=(
-                Sought("AC2", "it reads well", True),
-                Sought("AC3", "it is short", False),
-                Sought("AC1", "it builds", True, fuzzy=False),
+                SoughtCriterion("AC2", "it reads well", True),
+                SoughtCriterion("AC3", "it is short", False),
+                SoughtCriterion("AC1", "it builds", True, fuzzy=False),
             ),
             contract=(FencedPart("outcome", "be polite"), FencedPart("constraints", "be quick")),
             report="AC1: passed",
@@ -72,8 +72,8 @@ def test_a_full_prompt() -> None:
                 ContextItem("AC3", "a sidecar", FencedPart("", "short", "theirs"), counts=False),
                 file("AC9", "", "docs/empty.md"),
             ),
-            missing=(Missing("AC3", "nothing counts"), Missing("AC1", "no output")),
-            previous=Previous("It was blocked.", "because"),
+            missing=(MissingEvidence("AC3", "nothing counts"), MissingEvidence("AC1", "no output")),
+            previous=PreviousVerdict("It was blocked.", "because"),
             denied=("the diff", "the log"),
             left_out=("AC2: 3 files",),
         ),
@@ -236,10 +236,10 @@ def kept(limit: int) -> int:
 def test_long_parts_share_what_the_others_leave(count: int, missing: int) -> None:
     made = goal_question(
         bundle(
-            sought=(Sought("AC2", "t" * 100, True),),
+            sought=(SoughtCriterion("AC2", "t" * 100, True),),
             items=(*(file("AC2", b"x" * 9_000) for _ in range(count)), file("AC2", b"y" * 50)),
             report="r" * 1_000,
-            missing=tuple(Missing("AC2", "") for _ in range(missing)),
+            missing=tuple(MissingEvidence("AC2", "") for _ in range(missing)),
         ),
         NONCE,
     )
@@ -271,7 +271,9 @@ def test_the_name_of_a_source_is_part_of_what_a_piece_takes() -> None:
 def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
     def ask(words: int) -> Question:
         return goal_question(
-            bundle(items=(file("AC2", b"x" * 8_000),), missing=(Missing("AC2", "w" * words),)),
+            bundle(
+                items=(file("AC2", b"x" * 8_000),), missing=(MissingEvidence("AC2", "w" * words),)
+            ),
             NONCE,
         )
 
@@ -284,9 +286,9 @@ def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
 
 KINDS: dict[str, dict[str, Any]] = {
     "contract": {"contract": (FencedPart("outcome", b"o" * 9_000),)},
-    "criterion": {"sought": (Sought("AC2", "t" * 9_000, True),)},
+    "criterion": {"sought": (SoughtCriterion("AC2", "t" * 9_000, True),)},
     "report": {"report": "r" * 9_000},
-    "previous": {"previous": Previous("", "p" * 9_000)},
+    "previous": {"previous": PreviousVerdict("", "p" * 9_000)},
     "denied": {"denied": ("d" * 4_500, "d" * 4_500)},
 }
 
@@ -294,7 +296,7 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_part_has_its_share(kind: str) -> None:
     items = tuple(file("AC2", b"x" * 9_000) for _ in range(39))
-    more = {"sought": (Sought("AC2", "", True),), "items": items, **KINDS[kind]}
+    more = {"sought": (SoughtCriterion("AC2", "", True),), "items": items, **KINDS[kind]}
     made = goal_question(bundle(**more), NONCE)
     parts = 42 if kind in ("contract", "previous", "denied") else 41
     expected = kept(share(made, 40, parts))
@@ -309,14 +311,14 @@ def test_small_parts_are_not_taken_for_long_ones(sizes: tuple[int, int]) -> None
         *(file("AC2", b"s" * 9) for _ in range(small)),
         *(file("AC2", b"x" * 9_000) for _ in range(long)),
     )
-    made = goal_question(bundle(items=items, sought=(Sought("AC2", "", True),)), NONCE)
+    made = goal_question(bundle(items=items, sought=(SoughtCriterion("AC2", "", True),)), NONCE)
     assert [len(given.text) for given in made.sources][small:] == [kept(LIMIT)] * long
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [60, 200])
 def test_words_longer_than_thought_shrink_the_parts_and_do_not_empty_them(count: int) -> None:
-    missing = tuple(Missing("AC2", "w" * 400) for _ in range(count))
+    missing = tuple(MissingEvidence("AC2", "w" * 400) for _ in range(count))
     items = tuple(file("AC2", b"x" * 9_000) for _ in range(40))
     made = goal_question(bundle(items=items, missing=missing), NONCE)
     assert PROMPT_LIMIT * 0.93 < made.size <= PROMPT_LIMIT
@@ -324,7 +326,7 @@ def test_words_longer_than_thought_shrink_the_parts_and_do_not_empty_them(count:
 
 def test_what_cannot_fit_ends_all_the_same_with_every_part_left_out() -> None:
     made = goal_question(
-        bundle(items=(file("AC2", b"x"),), missing=(Missing("AC2", "w" * 210_000),)), NONCE
+        bundle(items=(file("AC2", b"x"),), missing=(MissingEvidence("AC2", "w" * 210_000),)), NONCE
     )
     assert made.sources[0].text.strip("\0\n") == ""
     assert "evidence AC2.1: file: 1 bytes from its middle" in made.left_out
@@ -336,8 +338,8 @@ def test_what_cannot_fit_ends_all_the_same_with_every_part_left_out() -> None:
 def test_names_of_files_cannot_make_a_prompt_too_large(source: str, text: bytes) -> None:
     ids = [f"{'A' * 60}{n}" for n in range(MOST_SOUGHT)]
     items = tuple(file(id, text, source) for id in ids for _ in range(3))
-    missing = tuple(Missing(id, "m" * 60) for id in ids for _ in range(3))
-    sought = tuple(Sought(id, "t" * 900, True) for id in ids)
+    missing = tuple(MissingEvidence(id, "m" * 60) for id in ids for _ in range(3))
+    sought = tuple(SoughtCriterion(id, "t" * 900, True) for id in ids)
     made = goal_question(bundle(items=items, sought=sought, missing=missing), NONCE)
     assert made.size <= PROMPT_LIMIT
     assert len(made.sources) == MOST_ITEMS
@@ -431,13 +433,13 @@ def test_the_question_without_evidence() -> None:
         items=(file("AC2", "x"),),
         report="passed",
         contract=(FencedPart("outcome", "o"),),
-        previous=Previous("It was x.", "y"),
+        previous=PreviousVerdict("It was x.", "y"),
         left_out=("AC2: 3 files",),
         denied=("d",),
     )
     assert full.without_evidence() == bundle(
         report="No command was run, and nothing is known of the files.",
-        missing=(Missing("AC2", "no evidence at all"),),
+        missing=(MissingEvidence("AC2", "no evidence at all"),),
         contract=(FencedPart("outcome", "o"),),
         denied=("d",),
     )

@@ -8,16 +8,16 @@ import pytest
 
 from flow.core.decision.verdict import HINT_LIMIT
 from flow.core.judging.common.question import Question, Unusable
-from flow.core.judging.goal.context import ContextItem, JudgeContext, Sought
+from flow.core.judging.goal.context import ContextItem, JudgeContext, SoughtCriterion
 from flow.core.judging.goal.prompt import goal_question
-from flow.core.judging.goal.reply import Ballot, read, reply_schema, safe_words
+from flow.core.judging.goal.reply import Ballot, read_reply, reply_schema, safe_words
 from flow.core.untrusted.fences import LABEL, FencedPart
 
-ONE = (Sought("AC2", "it reads well", True),)
-TWO = (*ONE, Sought("AC3", "it is short", True))
+ONE = (SoughtCriterion("AC2", "it reads well", True),)
+TWO = (*ONE, SoughtCriterion("AC3", "it is short", True))
 
 
-def prompt(*texts: str, sought: tuple[Sought, ...] = ONE) -> Question:
+def prompt(*texts: str, sought: tuple[SoughtCriterion, ...] = ONE) -> Question:
     """AC2 has ``texts``, a sidecar of others and nothing else; AC9 has two pieces."""
     items = (
         *(ContextItem("AC2", "file", FencedPart("", text)) for text in texts),
@@ -46,14 +46,14 @@ def reply(*rows: Any, **more: Any) -> dict[str, Any]:
     }
 
 
-def ballot(value: dict[str, Any], *texts: str, sought: tuple[Sought, ...] = ONE) -> Ballot:
-    found = read(value, "j", sought, prompt(*texts, sought=sought))
+def ballot(value: dict[str, Any], *texts: str, sought: tuple[SoughtCriterion, ...] = ONE) -> Ballot:
+    found = read_reply(value, "j", sought, prompt(*texts, sought=sought))
     assert isinstance(found, Ballot), found
     return found
 
 
-def why(value: dict[str, Any], sought: tuple[Sought, ...] = ONE) -> str:
-    found = read(value, "j", sought, prompt("some text", sought=sought))
+def why(value: dict[str, Any], sought: tuple[SoughtCriterion, ...] = ONE) -> str:
+    found = read_reply(value, "j", sought, prompt("some text", sought=sought))
     assert isinstance(found, Unusable), found
     return found.reason
 
@@ -143,16 +143,16 @@ def test_an_invented_pass_goes_to_a_person_before_a_missing_one_is_named() -> No
 
 @pytest.mark.parametrize("count", [7, 8, 9])
 def test_eight_criteria_are_named(count: int) -> None:
-    sought = tuple(Sought(f"AC{n}", "x", True) for n in range(count))
+    sought = tuple(SoughtCriterion(f"AC{n}", "x", True) for n in range(count))
     named = ", ".join(one.id for one in sought[:8])
     value = reply(*(row(one.id) for one in sought))
     bare = goal_question(JudgeContext("g", 1, sought, (), "", (), (), None, 5), "ab" * 16)
-    found = read(value, "j", sought, bare)
+    found = read_reply(value, "j", sought, bare)
     assert isinstance(found, Ballot)
     assert found.lowered == f"there is no evidence for {named} to rest a pass on"
     items = tuple(ContextItem(one.id, "file", FencedPart("", "some words here")) for one in sought)
     full = goal_question(JudgeContext("g", 1, sought, (), "", items, (), None, 5), "ab" * 16)
-    found = read(value, "j", sought, full)
+    found = read_reply(value, "j", sought, full)
     assert isinstance(found, Ballot)
     assert found.lowered == f"it says achieved, but quotes nothing from the evidence of {named}"
 
@@ -254,7 +254,7 @@ def test_why_a_reply_is_no_answer(value: dict[str, Any], reason: str) -> None:
 
 
 def test_no_more_than_five_criteria_are_named() -> None:
-    sought = tuple(Sought(f"AC{n}", "x", True) for n in range(6))
+    sought = tuple(SoughtCriterion(f"AC{n}", "x", True) for n in range(6))
     rows = [row(one.id) for one in sought]
     named = "AC0, AC1, AC2, AC3, AC4"
     assert why(reply(), sought) == f"it does not answer about {named}"
@@ -287,7 +287,7 @@ TEXT_SCHEMA = {"type": "string"}
         ((), {"type": "string"}),
     ],
 )
-def test_the_schema_in_full(sought: tuple[Sought, ...], id_schema: dict[str, Any]) -> None:
+def test_the_schema_in_full(sought: tuple[SoughtCriterion, ...], id_schema: dict[str, Any]) -> None:
     made = reply_schema(sought)
     rows = made["properties"]["criterion_results"]["items"]["properties"]
     for described in (rows["evidence"], rows["reason"], made["properties"]["confidence"]):

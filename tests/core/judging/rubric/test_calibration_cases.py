@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.rubric.calibration_cases import MOST_CASES, Case, cases
+from flow.core.judging.rubric.calibration_cases import MOST_CASES, Case, cases_of
 from flow.errors import ContractError
 
 FILE = "cases.yaml"
@@ -27,7 +27,7 @@ def without(*keys: str, **more: Any) -> dict[str, Any]:
 
 def faults(document: Any) -> list[tuple[str | None, str, str | None]]:
     with pytest.raises(ContractError) as caught:
-        cases(document, FILE)
+        cases_of(document, FILE)
     assert {fault.file for fault in caught.value.faults} == {FILE}
     return [(fault.key, fault.message, fault.remedy) for fault in caught.value.faults]
 
@@ -58,7 +58,7 @@ def faults(document: Any) -> list[tuple[str | None, str, str | None]]:
     ],
 )
 def test_what_is_taken(document: Any, found: list[Case]) -> None:
-    assert cases(document, FILE) == tuple(found)
+    assert cases_of(document, FILE) == tuple(found)
 
 
 FAULTS: dict[str, tuple[Any, list[tuple[str, str, str]]]] = {
@@ -168,4 +168,4 @@ def test_what_is_given_must_be_text(key: str, value: Any) -> None:
 
 def test_as_many_cases_as_there_may_be() -> None:
     assert MOST_CASES == 10_000
-    assert len(cases([row(str(number)) for number in range(MOST_CASES)], FILE)) == MOST_CASES
+    assert len(cases_of([row(str(number)) for number in range(MOST_CASES)], FILE)) == MOST_CASES

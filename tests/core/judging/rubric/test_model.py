@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flow.core.judging.common.reply import Mark
-from flow.core.judging.rubric.files import rubric as from_document
+from flow.core.judging.rubric.files import read_rubric as from_document
 from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, result, why_not
 from flow.core.judging.rubric.rules import problems, warnings
 from flow.core.text.numbers import WrittenNumber

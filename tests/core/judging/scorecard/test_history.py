@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from flow.core.judging.common.question import Unusable
 from flow.core.judging.scorecard import history as past
 from flow.core.judging.scorecard.history import CardFile, PastCard
 from flow.core.judging.scorecard.model import NAMES
@@ -85,7 +86,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("prompts", "skill"), COMMANDS)
 def test_the_skill_that_a_saved_text_asked_for(prompts: list[str], skill: str | None) -> None:
-    assert past.commanded(prompts) == skill
+    assert past.commanded_skill(prompts) == skill
 
 
 @pytest.mark.parametrize("given", ["", " ", "/", "x" * 201, "\x1b" * 60])
@@ -140,8 +141,8 @@ NONE = [
 @pytest.mark.parametrize("document", NONE, ids=str)
 def test_what_is_no_card(document: Any) -> None:
     found = past.read_card(document, FILE, "x")
-    assert isinstance(found, str)
-    assert "is not a scorecard" in found
+    assert isinstance(found, Unusable)
+    assert "is not a scorecard" in found.reason
 
 
 @pytest.mark.parametrize(

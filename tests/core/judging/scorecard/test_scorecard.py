@@ -224,4 +224,4 @@ def test_consistency_is_neutral_whatever_the_judge_said() -> None:
     ("grade", "words"), [("A+", "Exceptional"), ("C-", "Poor"), ("D", "Failing")]
 )
 def test_a_grade_has_a_name(grade: str, words: str) -> None:
-    assert cards.described(grade) == words
+    assert cards.grade_name(grade) == words
