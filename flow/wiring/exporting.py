@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from flow.adapters.baseline.committed_files import tree_of
 from flow.adapters.chain import event_log
 from flow.adapters.exchange import dsse
 from flow.adapters.fs import files
@@ -24,7 +23,7 @@ def export_sources(context: Context) -> ExportSources:
     return ExportSources(
         finish=context.ledger.finish,
         closing=context.closing_context(),
-        tree_of=partial(tree_of, context.repo, context.tree),
+        tree_of=context.tree.tree_of,
         events=lambda run, goal: event_log.read(top, run, goal)[0],
         closed=lambda goal, run, at: record.closed(run, goal.goal, goal.contract, at),
         read=partial(files.read_optional, top, limit=OUTPUT_LIMIT),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from flow.adapters.baseline.committed_files import tree_of
 from flow.adapters.exchange import import_formats
 from flow.adapters.fs import clock, temporary
 from flow.adapters.git import names as git_names
@@ -37,7 +36,7 @@ class Importing:
         self.run_of = goals.run_of
         self.evidence_named = context.records.evidence_named
         self.freshness = partial(goal_record.freshness, goals)
-        self.tree_of = partial(tree_of, context.repo, context.tree)
+        self.tree_of = context.tree.tree_of
 
     def redacted(self, text: str) -> str:
         return redacted_text(text, self._context.environ)

@@ -6,7 +6,7 @@ import hashlib
 import os
 
 from flow.adapters.attribution.proof_files import recorded
-from flow.adapters.baseline.tree import require_commit
+from flow.adapters.baseline.checkout import require_commit
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
 from flow.adapters.git.find import read_regular
@@ -288,15 +288,15 @@ def rebase_baseline(
         if change.path in theirs and only_converted(repo, change):
             dirty[change.path] = dirty_digest(change)
     changed = {change.path for change in now.changes} - dirty.keys()
-    only = sorted(theirs - changed)
+    only_theirs = sorted(theirs - changed)
     moved = old._replace(
         base_commit=new,
         dirty=dirty,
-        ignore_rules=_rules_with(repo, old, now.rules, only),
+        ignore_rules=_rules_with(repo, old, now.rules, only_theirs),
         protected={path: was for path, was in old.protected.items() if path not in theirs},
         proof_states={path: was for path, was in old.proof_states.items() if path not in theirs},
     )
-    return moved, only
+    return moved, only_theirs
 
 
 def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
@@ -328,9 +328,9 @@ def _refuse_own_branch(repo: Repo, base: str | None) -> None:
     """Refuse a base that is what is checked out: the goal's own commits would stop counting."""
     name = default_base(repo)[0] if base is None else base
     if _is_checked_out(repo, name):
-        known = "is the branch that is checked out" if base or name != "HEAD" else "is not known"
+        fault = "is the branch that is checked out" if base or name != "HEAD" else "is not known"
         raise at_key("scope.base", base).wrong_state(
-            f"the base branch {known}, so the goal's own commits cannot be told from others'",
+            f"the base branch {fault}, so the goal's own commits cannot be told from others'",
             "name the branch that the goal started from in scope.base, then: flow trust record",
             code="no_base",
         )

@@ -11,7 +11,7 @@ from flow.adapters.git import repository
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
-from flow.adapters.worktree.trees import checked_listing
+from flow.adapters.worktree.trees import checked_listing, listed_rows, text_of
 from flow.core import layout
 from flow.core.boundary.changes import UNRECORDED, Baseline, dirty_digest
 from flow.errors import GitError
@@ -54,12 +54,9 @@ def restore(
 def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
     """The ignore files of the commit's tree, by path."""
     names: dict[str, str] = {}
-    for row in checked_listing(repo, commit).split(b"\0"):
-        entry, _, path = row.partition(b"\t")
-        mode, _, rest = entry.partition(b" ")
-        if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
-            digest = rest.rpartition(b" ")[2].decode("ascii")
-            names[path.decode("utf-8", "surrogateescape")] = digest
+    for meta, path in listed_rows(checked_listing(repo, commit)):
+        if path.rpartition(b"/")[2] == RULES_FILE and meta.startswith(b"100"):
+            names[text_of(path)] = meta.rpartition(b" ")[2].decode("ascii")
     texts = repository.verified_objects(repo, names.values())
     return {
         name: texts[digest].decode("utf-8", "surrogateescape") for name, digest in names.items()

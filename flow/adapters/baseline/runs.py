@@ -6,8 +6,8 @@ import os
 from contextlib import contextmanager
 
 from flow.adapters.attribution.attributor import Attributor, attributed
-from flow.adapters.baseline import tree as baseline_tree
 from flow.adapters.baseline import work_folder
+from flow.adapters.baseline.checkout import make_checkout, require_commit
 from flow.adapters.baseline.links import KEY, BaseLinks, copy_links
 from flow.adapters.fs import files
 from flow.adapters.fs.temporary import remove_folder
@@ -48,7 +48,7 @@ def open_base_runner(
     ``state`` is the user's state folder, ``seconds_left`` the time it may still take, ``links`` the
     folders that each checkout gets beside the commit.
     """
-    baseline_tree.require_commit(repo, commit)
+    require_commit(repo, commit)
     work_folder.remove_abandoned(state)
     with work_folder.new_folder(state) as work:
         yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, seconds_left, links)
@@ -75,7 +75,7 @@ class BaseRunner:
             work, layout.WORK, environ=environ, output_limit=output_limit, outside=repo.top
         )
         attributor = Attributor(work, cache_dir, environ.get("PATH"))
-        self._notes = self._rules(attributor)
+        self._notes = self._use_base_rules(attributor)
         self._run = attributed(runner, attributor, on_base=True)
         self._number = 0
 
@@ -94,9 +94,7 @@ class BaseRunner:
             events.started(originals[check.cwd])
             folder = self._folder(check)
             notes[check.cwd] = (
-                *baseline_tree.make_checkout(
-                    self._repo, self._commit, folder, seconds_left=self._seconds_left
-                ),
+                *make_checkout(self._repo, self._commit, folder, seconds_left=self._seconds_left),
                 *copy_links(self._repo.top, self._links.paths, folder, self._seconds_left),
                 *self._leads_back(originals[check.cwd], folder),
             )
@@ -122,7 +120,7 @@ class BaseRunner:
     def _folder(self, check: Check) -> str:
         return os.path.join(self._work, check.cwd.partition("/")[0])
 
-    def _rules(self, attributor: Attributor) -> tuple[str, ...]:
+    def _use_base_rules(self, attributor: Attributor) -> tuple[str, ...]:
         """Use the base commit's own rules about runners; returns a note if they are broken."""
         if self._commit in repository.EMPTY_TREES.values():
             return ()

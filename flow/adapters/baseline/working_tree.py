@@ -6,8 +6,10 @@ import os
 
 from flow.adapters.ledger.own_marks import marked
 from flow.adapters.ledger.set_up_marks import guards_without_set_up, marked_set_up
-from flow.adapters.worktree import change_set
+from flow.adapters.worktree import change_set, guards, trees
 from flow.app.evaluation.baselines import recorded_baseline
+from flow.app.evaluation.goal_rules import own_files
+from flow.core.boundary.by_products import with_guards, with_submodules
 from flow.core.layout import PLUGIN_SCORES, SCORES
 from flow.errors import FlowError
 from flow.startup.contexts import suppress
@@ -123,8 +125,24 @@ class WorkingTree:
         taken = change_set.snapshot(
             self._repo, baseline, denied, cache_dir=cache_dir, deciding=deciding
         )
-        guards = guards_without_set_up(taken.guards, baseline.guards, self._context.own_record)
-        return taken._replace(changes=self.marked(taken.changes, baseline), guards=guards)
+        remaining = guards_without_set_up(taken.guards, baseline.guards, self._context.own_record)
+        return taken._replace(changes=self.marked(taken.changes, baseline), guards=remaining)
+
+    def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
+        """The digest of a commit's files, as evidence about the working tree has it.
+
+        The submodules that are checked out now belong to it, and git's hooks and settings. None if
+        the commit is not in this repository.
+        """
+        baseline = self.baseline(goal, run_id).baseline
+        own = own_files(goal, baseline)
+        tree = trees.commit_tree(self._repo, baseline, commit, own, self.marked)
+        if tree is None:
+            return None
+        if os.path.lexists(os.path.join(self._repo.top, ".gitmodules")):
+            now = self.snapshot(baseline, self.denied(goal), None)
+            tree = with_submodules(tree, now.submodules, baseline)
+        return with_guards(tree, guards.guards(self._repo), baseline)
 
     def shown(self, goal: Goal) -> tuple[Baseline, Snapshot]:
         """The goal's baseline and the change set, to show them and never to decide."""

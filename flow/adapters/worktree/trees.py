@@ -63,20 +63,20 @@ def _checked_output(
 def _listed_folders(output: bytes) -> Iterator[str]:
     """The ids of the folders in ``ls-tree -t -z``."""
     mark = f"{_TREE} tree ".encode()
-    for meta, _ in _rows(output):
+    for meta, _ in listed_rows(output):
         if meta.startswith(mark):
             yield meta[len(mark) :].decode("ascii")
 
 
 def _listed(output: bytes, prefix: bytes) -> Iterator[tuple[bytes, ContentState]]:
     """The counted entries of ``ls-tree -z``."""
-    for meta, path in _rows(output):
+    for meta, path in listed_rows(output):
         if _counted(path, prefix) and not meta.startswith(_TREE.encode()):
             mode, _, digest = meta.decode("ascii").split(" ")
             yield path, ContentState(mode, digest)
 
 
-def _rows(output: bytes) -> Iterator[tuple[bytes, bytes]]:
+def listed_rows(output: bytes) -> Iterator[tuple[bytes, bytes]]:
     """(meta, path) of ``ls-tree -z``, one after the other: there may be very many."""
     start = 0
     while (end := output.find(b"\0", start)) >= 0:

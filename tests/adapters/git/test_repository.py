@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.baseline import pinned as baseline_pinned
+from flow.adapters.baseline.checkout import make_checkout
 from flow.adapters.baseline.restored import restore
-from flow.adapters.baseline.tree import make_checkout
 from flow.adapters.git import repository
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.run import failed, git

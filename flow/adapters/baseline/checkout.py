@@ -75,33 +75,35 @@ def require_commit(repo: Repo, commit: str) -> None:
 def _check_out(
     repo: Repo, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
 ) -> Iterator[str]:
-    own = os.path.join(folder, ".git")
+    """Make the folder and its git directory; yields notes on missing parts."""
+    git_dir = os.path.join(folder, ".git")
     for part in ("", *FOLDERS):
-        os.makedirs(os.path.join(own, part), exist_ok=True)
+        os.makedirs(os.path.join(git_dir, part), exist_ok=True)
     empty = commit in repository.EMPTY_TREES.values()
-    _write_file(own, "config", _git_config(len(commit)))
-    _write_file(own, "HEAD", "ref: refs/heads/base\n" if empty else f"{commit}\n")
-    _write_file(own, "info/exclude", EXCLUDED)
-    _write_file(own, "objects/info/alternates", _objects(repo) + "\n")
-    _write_file(own, "packed-refs", _references(repo))
+    _write_file(git_dir, "config", _git_config(len(commit)))
+    _write_file(git_dir, "HEAD", "ref: refs/heads/base\n" if empty else f"{commit}\n")
+    _write_file(git_dir, "info/exclude", EXCLUDED)
+    _write_file(git_dir, "objects/info/alternates", _objects(repo) + "\n")
+    _write_file(git_dir, "packed-refs", _references(repo))
     shallow = read_regular(os.path.join(repo.common_dir or "", "shallow"))
     if shallow:
-        _write_file(own, "shallow", shallow.decode("ascii", "replace"))
+        _write_file(git_dir, "shallow", shallow.decode("ascii", "replace"))
     if empty:
         yield "The base is empty: there was no commit yet when the goal began."
         return
     for words in (("read-tree", commit), ("checkout-index", "--all", "--index", "--force", "-q")):
-        git_own(own, folder, *words, timeout=seconds_left())
-    listing = git_own(own, folder, "ls-files", "--stage", "-z", timeout=seconds_left())
+        git_own(git_dir, folder, *words, timeout=seconds_left())
+    listing = git_own(git_dir, folder, "ls-files", "--stage", "-z", timeout=seconds_left())
     absent = []
     for row in listing.split(b"\0")[:-1]:
         entry, _, name = row.partition(b"\t")
         path = os.fsdecode(name)
         if entry.startswith(b"160000 "):
             pinned = entry.split(b" ")[1].decode()
-            notes = list(_submodule(repo, path, pinned, folder, seconds_left, depth))
-            absent += [path] if notes == [""] else []
-            yield from (note for note in notes if note)
+            notes = _submodule(repo, path, pinned, folder, seconds_left, depth)
+            if notes is None:
+                absent.append(path)
+            yield from notes or ()
         elif name.rpartition(b"/")[2] == b".gitattributes" and _has_filter(folder, path):
             yield FILTERED
     if absent:
@@ -110,10 +112,10 @@ def _check_out(
 
 def _submodule(
     repo: Repo, path: str, commit: str, folder: str, seconds_left: Callable[[], float], depth: int
-) -> Iterator[str]:
-    """Check a submodule out from the user's copy of it; yields notes on missing parts.
+) -> list[str] | None:
+    """Check a submodule out from the user's copy of it; returns notes on missing parts.
 
-    One empty note means that it is not checked out here.
+    None if it is not checked out here.
     """
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
@@ -123,9 +125,8 @@ def _submodule(
     except GitError:
         present = False
     if submodule is None or not present:
-        yield ""
-        return
-    yield from _check_out(submodule, commit, target, seconds_left, depth - 1)
+        return None
+    return list(_check_out(submodule, commit, target, seconds_left, depth - 1))
 
 
 def _git_config(digits: int) -> str:
@@ -161,6 +162,6 @@ def _has_filter(folder: str, path: str) -> bool:
     return b"filter=" in (read_regular(name, limit=_ATTRIBUTES) or b"")
 
 
-def _write_file(own: str, name: str, text: str) -> None:
-    with open(os.path.join(own, name), "w", encoding="utf-8", errors="surrogateescape") as file:
+def _write_file(git_dir: str, name: str, text: str) -> None:
+    with open(os.path.join(git_dir, name), "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)

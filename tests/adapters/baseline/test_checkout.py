@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.baseline import tree as baseline_tree
-from flow.adapters.baseline import work_folder
+from flow.adapters.baseline import checkout, work_folder
 from flow.adapters.fs import locks
 from flow.adapters.git.find import find_repo
 from flow.core.layout import TEMP_PREFIX
@@ -27,7 +26,7 @@ def made(repo: GitRepo, folder: Path, commit: str | None = None, seconds: float 
     assert found is not None
     folder.mkdir()
     return list(
-        baseline_tree.make_checkout(
+        checkout.make_checkout(
             found, commit or repo.head, os.fspath(folder), seconds_left=lambda: seconds
         )
     )
@@ -61,7 +60,7 @@ def test_attributes_that_are_a_link_are_not_followed(repo: GitRepo, tmp_path: Pa
 
 def test_a_filter_that_is_named_below(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit("one", **{"deep/.gitattributes": "*.bin filter=lfs\n", "deep/a.bin": "pointer\n"})
-    assert made(repo, tmp_path / "tree") == [baseline_tree.FILTERED]
+    assert made(repo, tmp_path / "tree") == [checkout.FILTERED]
 
 
 def test_references_that_git_is_not_sure_of_are_left_out(repo: GitRepo, tmp_path: Path) -> None:
@@ -122,7 +121,7 @@ def test_no_time_left(repo: GitRepo, tmp_path: Path, started: int) -> None:
     found = find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(GitError) as caught:
-        baseline_tree.make_checkout(
+        checkout.make_checkout(
             found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=lambda: next(times)
         )
     words = ("read-tree", "checkout-index", "ls-files")
@@ -145,9 +144,7 @@ def test_git_takes_longer_than_there_is_time(
         return 0.2
 
     with pytest.raises(GitError) as caught:
-        baseline_tree.make_checkout(
-            found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=left
-        )
+        checkout.make_checkout(found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=left)
     assert "time limit" in str(caught.value)
 
 
@@ -158,7 +155,7 @@ def test_a_folder_that_cannot_be_written(repo: GitRepo, tmp_path: Path) -> None:
     found = find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(StorageError) as caught:
-        baseline_tree.make_checkout(
+        checkout.make_checkout(
             found, repo.head, os.fspath(tmp_path / "tree"), seconds_left=lambda: 60
         )
     assert caught.value.fault.remedy
