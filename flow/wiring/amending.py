@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.attribution.command_checks import syntax_faults
 from flow.adapters.baseline.pinning import Pinning
 from flow.adapters.ledger import goal_edits
-from flow.adapters.ledger.reader import parse_goal, read_goal, rubrics_named
+from flow.adapters.ledger.reader import parse_goal, read_goal, rubric_digests_of
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.project import about_commands
 from flow.app.transitions import amend
@@ -107,6 +107,8 @@ class Amending:
             loaded,
             ledger.newest(loaded.goal.id),
             ledger.recorded(loaded.goal.id),
-            lambda document: contract_digest(document, rubrics_named(top, *rubrics_of(document))),
+            lambda document: contract_digest(
+                document, rubric_digests_of(top, *rubrics_of(document))
+            ),
             all_trusted=self._context.settings.settings.execute_verification_commands,
         )

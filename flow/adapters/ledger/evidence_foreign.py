@@ -10,8 +10,8 @@ from flow.adapters.ledger.evidence_store import (
     BY,
     CALLER,
     PublishedSidecar,
+    checked_ids,
     free_id,
-    names,
     publish,
     renamed,
     settle,
@@ -71,7 +71,7 @@ def check_foreign(
 ) -> None:
     """Refuse a record that only Flow may make: its name, another run, another output's name."""
     formats.check("evidence", document, file=file)
-    _, own_run, evidence_id = names(document)
+    _, own_run, evidence_id = checked_ids(document)
     created_by = document["metadata"].get("created_by")
     if created_by in BY:
         raise in_file(file, "metadata.created_by", created_by).invalid(
@@ -111,7 +111,7 @@ def record_foreign(
     caller appends, once everything but the sidecar is on the disk. Secrets in the output, and those
     of ``environ`` in the document's texts, are redacted; warnings say so.
     """
-    _, run_id, wanted = names(document)
+    _, run_id, wanted = checked_ids(document)
     root, run = run_record.root, run_record.run(run_id)
     copied = renamed(document, wanted)
     body = copied["evidence"]
@@ -127,7 +127,7 @@ def record_foreign(
                 kind: earlier.get(kind, 0) + redaction.counts.get(kind, 0)
                 for kind in sorted({*earlier, *redaction.counts})
             }
-            warnings.append(f"masked in the output: {_counted(redaction.counts)}")
+            warnings.append(f"redacted in the output: {_counted(redaction.counts)}")
         return stored
 
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
@@ -161,4 +161,4 @@ def _redact_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]
             body[key] = [clean(key, text) for text in value]
         elif value is not None:
             body[key] = clean(key, value)
-    return [f"masked a known secret in evidence.{key}" for key in dict.fromkeys(changed)]
+    return [f"redacted a known secret in evidence.{key}" for key in dict.fromkeys(changed)]

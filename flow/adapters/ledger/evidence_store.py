@@ -71,7 +71,7 @@ def record(
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
     ``keep_parsed`` gets the published sidecar, for the next process that reads it.
     """
-    goal_id, run_id, wanted = names(document)
+    goal_id, run_id, wanted = checked_ids(document)
     created_by = document["metadata"].get("created_by")
     root, run = run_record.root, run_record.run(run_id)
     folders_of_run = (layout.run_dir(run_id), layout.evidence_dir(run_id))
@@ -186,7 +186,7 @@ def publish(
     ``last`` is the run's newest entry, complete. ``digested``: SHA-256 and size of the output, if
     known. ``before`` the entry and ``after`` the sidecar get its event's fields.
     """
-    goal_id, run_id, evidence_id = names(document)
+    goal_id, run_id, evidence_id = checked_ids(document)
     root, rel = run.root, layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
     if digested is not None:
@@ -225,8 +225,8 @@ def _entry(
 ) -> LedgerEntry:
     """The ledger's entry of the sidecar that ``event`` records, after ``last``."""
     fields = {"at": now, "kind": EVIDENCE, "goal_id": goal_id}
-    told = ("evidence_id", "by", "sidecar_sha256", "output_sha256")
-    fields |= {key: event[key] for key in told}
+    copied = ("evidence_id", "by", "sidecar_sha256", "output_sha256")
+    fields |= {key: event[key] for key in copied}
     return following(last.head if last else None, run_id, fields)
 
 
@@ -268,7 +268,7 @@ def _name_output(document: dict[str, Any], output: str, digest: str, size: int) 
     body.setdefault("output_bytes", size)
 
 
-def names(document: Mapping[str, Any]) -> tuple[str, str, str]:
+def checked_ids(document: Mapping[str, Any]) -> tuple[str, str, str]:
     """(goal id, run id, evidence id), each one checked before any path is made of it."""
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):

@@ -117,8 +117,8 @@ def _flushed(root: str, statuses: Collection[os.stat_result | None]) -> stamps.F
 
 def _load(path: str, header: bytes) -> dict[str, Row]:
     """The rows by id; none if the index is not exactly as expected."""
-    said, _, body = (read_small(path, LIMIT) or b"").partition(b"\n")
-    if said != header + b" " + _checksum(body):
+    first_line, _, body = (read_small(path, LIMIT) or b"").partition(b"\n")
+    if first_line != header + b" " + _checksum(body):
         return {}
     try:
         rows = json.loads(body)

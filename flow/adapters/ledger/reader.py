@@ -251,7 +251,7 @@ class FileRecords:
         """Whether the newest event about a sidecar is that it was discounted."""
         if self._events is None or self._events[0] != run_id:
             events = layout.events_file(run_id)
-            newest = NewestLines(self._root, events, b'"evidence_id":"', _told_of_sidecar)
+            newest = NewestLines(self._root, events, b'"evidence_id":"', _recorded_or_discounted)
             self._events = run_id, newest
         return self._events[1].get(evidence_id) == DISCOUNTED
 
@@ -300,14 +300,14 @@ class FileRecords:
 
         written = False
 
-        def tells(event: Mapping[str, Any]) -> bool:
+        def is_turn(event: Mapping[str, Any]) -> bool:
             nonlocal written
             if turns.has_turn(event):
                 return True
             written = written or "goal_sha256" in event
             return False
 
-        event = event_log.newest(self._root, ids.run_id(run_id), "goal_id", goal_id, tells)
+        event = event_log.newest(self._root, ids.run_id(run_id), "goal_id", goal_id, is_turn)
         return turns.recorded_turn(event, written_since=written) if event is not None else None
 
     def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
@@ -458,7 +458,7 @@ def remember_sidecar(rel: str, digest: str, evidence: Evidence) -> None:
     _sidecars[rel, digest] = evidence
 
 
-def _told_of_sidecar(line: bytes) -> tuple[str, str] | None:
+def _recorded_or_discounted(line: bytes) -> tuple[str, str] | None:
     """The sidecar that an event records or discounts, and which of both it does."""
     if _RECORDED in line and b"\\" not in line and b"discounted" not in line:
         before, key, rest = line.partition(_EVIDENCE_ID)
@@ -518,10 +518,10 @@ def parse_goal(
 
 def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
     """SHA-256 of the project rubrics among those the goal names (SPEC 7)."""
-    return rubrics_named(root, goal.rubrics, goal.scorecard_rubrics)
+    return rubric_digests_of(root, goal.rubrics, goal.scorecard_rubrics)
 
 
-def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) -> dict[str, str]:
+def rubric_digests_of(root: str, names: Sequence[str], cards: Sequence[str] = ()) -> dict[str, str]:
     """SHA-256 of the project rubrics among ``names``; ``cards`` are rubrics of scorecards."""
     digests = {}
     for name in names:

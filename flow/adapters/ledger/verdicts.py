@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.chain.session_writes import RunWrites
 
-SOURCE = "verdict"
+INLINE = "verdict"
 """Name in messages of a document that comes from no file."""
 
 
 def write_verdict(
-    run: RunWrites, document: Mapping[str, Any], *, now: str, sync: bool = True, file: str = SOURCE
+    run: RunWrites, document: Mapping[str, Any], *, now: str, sync: bool = True, file: str = INLINE
 ) -> tuple[str, tuple[str, ...]]:
     """Replace the run's ``last-verdict.json``; returns its path below the checkout, and warnings.
 
@@ -60,7 +60,7 @@ def record_verdict(
     document: Mapping[str, Any],
     run_id: str,
     source: str | None,
-    file: str = SOURCE,
+    file: str = INLINE,
 ) -> tuple[str, tuple[str, ...], str]:
     """Write a run's verdict and commit the run; returns its path, warnings, and time."""
     if source is not None:
@@ -72,7 +72,7 @@ def record_verdict(
 
 
 def checked(
-    document: Mapping[str, Any], *, run_id: str, file: str = SOURCE
+    document: Mapping[str, Any], *, run_id: str, file: str = INLINE
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The verdict as it is stored, and warnings; :class:`ContractError` names every fault."""
     if not isinstance(document, dict):

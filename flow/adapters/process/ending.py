@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 
+from flow.adapters.process.loop import LONG
 from flow.adapters.process.tree import send
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ _FOLLOW = 0.25
 """Seconds between two looks at the process table if the system has no subreaper."""
 
 _SWEEP = 0.001
+"""Seconds between two rounds of SIGKILL."""
 _NAMES = 5
-_LONG = 3600.0
+"""Most names of processes in a report."""
 
 RUNNING, SETTLING, ASKED, FORCED = range(4)
 
@@ -80,7 +82,7 @@ class EndingSteps:
             send(living, signal.SIGKILL)
             return _SWEEP
         if self._tree.complete:
-            return _LONG if self.stage == RUNNING else self._until - now
+            return LONG if self.stage == RUNNING else self._until - now
         interval = _FOLLOW if self.stage == RUNNING else _FOLLOW / 10
         if now >= self._next_look:
             self._tree.living()  # to find processes before they detach themselves

@@ -29,7 +29,7 @@ def run_in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
             raised[place] = error
 
     threads = [
-        threading.Thread(target=run, args=(place,), name=f"at-once-{place}", daemon=True)
+        threading.Thread(target=run, args=(place,), name=f"call-{place}", daemon=True)
         for place in range(len(calls))
     ]
     for thread in threads:

@@ -183,7 +183,7 @@ class BoundedBytes:
                 self._at_limit()
 
 
-class Watched(Protocol):
+class WatchedProcess(Protocol):
     """A process or a tree of processes that :func:`attend` waits for, and its end."""
 
     @property
@@ -212,7 +212,7 @@ class Attended(NamedTuple):
     """Seconds until the program had exited, or was ended after its time limit."""
 
 
-def attend(loop: Loop, watched: Watched, *, began: float, timeout: float) -> Attended:
+def attend(loop: Loop, watched: WatchedProcess, *, began: float, timeout: float) -> Attended:
     """Serve ``loop`` until no process of ``watched`` is left; ask it to end after ``timeout``.
 
     ``began`` is the monotonic time just before the program was started.

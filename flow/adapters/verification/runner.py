@@ -16,7 +16,7 @@ from flow.adapters.process.outcome import Exit, read_exit, signal_name
 from flow.adapters.process.output import END
 from flow.adapters.process.tree import CANNOT_FOLLOW
 from flow.adapters.verification.supervisor import CommandPlan, discard_outputs
-from flow.adapters.verification.variables import limitation, sorted_out, untranslated
+from flow.adapters.verification.variables import limitation, removed_and_named, untranslate_messages
 from flow.adapters.verification.watchdog import Watchdog
 from flow.app.checks import CheckResult, RawOutput
 from flow.core.text.display import visible
@@ -118,10 +118,10 @@ class _Environment(NamedTuple):
 
 def _environment(environ: Mapping[str, str]) -> _Environment:
     env, hijacking = clean_environment(environ)
-    changing, named = sorted_out(env)
+    changing, named = removed_and_named(env)
     for name in changing:
         del env[name]
-    changing += untranslated(env)
+    changing += untranslate_messages(env)
     removed = tuple(sorted((*hijacking, *map(visible, changing))))
     return _Environment(env, removed, (limitation(list(map(visible, named))),) if named else ())
 

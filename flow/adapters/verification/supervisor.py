@@ -211,7 +211,7 @@ class _CommandRun:
         self.abandoned = False
         self.stuck = False
         """Whether a process of the command could not be ended."""
-        self.disk: OSError | FlowError | None = None
+        self.disk_error: OSError | FlowError | None = None
         self.ending = self._ending()
         self.sandbox_status = BoundedBytes(_SANDBOX_STATUS)
 
@@ -241,8 +241,8 @@ class _CommandRun:
         outcome.setdefault("seconds", time.monotonic() - began)
         if self.abandoned:
             return {"kind": "abandoned"}
-        if self.disk is not None:
-            return _unrecorded(self.disk)
+        if self.disk_error is not None:
+            return _unrecorded(self.disk_error)
         try:
             stored = self.output.finish()
         except (OSError, FlowError) as error:
@@ -347,11 +347,11 @@ class _CommandRun:
             os.write(self.flow.started, line.encode("ascii"))
 
     def _store(self, data: bytes) -> None:
-        if self.disk is None:
+        if self.disk_error is None:
             try:
                 self.output.write(data)
             except (OSError, FlowError) as error:
-                self.disk = error
+                self.disk_error = error
                 self.ending.force(time.monotonic())
 
     def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:

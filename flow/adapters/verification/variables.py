@@ -131,7 +131,7 @@ _EXACT = {variable.name.lower(): variable for variable in VARIABLES if "*" not i
 _PATTERNS = tuple(variable for variable in VARIABLES if "*" in variable.name)
 
 
-def changing(name: str) -> Variable | None:
+def _entry_of(name: str) -> Variable | None:
     """The entry of a variable, or None. Case does not matter for npm's own, as for npm itself."""
     variable = _EXACT.get(name.lower())
     if variable is not None and (variable.name == name or variable.name.startswith("npm_")):
@@ -139,12 +139,12 @@ def changing(name: str) -> Variable | None:
     return next((entry for entry in _PATTERNS if matches_whole(entry.name, name)), None)
 
 
-def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def removed_and_named(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """The names that a command does not get, and those that it gets and the evidence names."""
     removed: list[str] = []
     named: list[str] = []
     for name, value in environ.items():
-        variable = changing(name)
+        variable = _entry_of(name)
         if variable is None or not value.strip():
             continue
         words = value.replace(";", " ").split()
@@ -154,7 +154,7 @@ def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
     return removed, sorted(named)
 
 
-def untranslated(env: MutableMapping[str, str]) -> list[str]:
+def untranslate_messages(env: MutableMapping[str, str]) -> list[str]:
     """Make programs print untranslated messages; returns the names of removed variables.
 
     A make that ran nothing is recognised by its words. The rest of the locale (characters, order,

@@ -65,7 +65,7 @@ class Watchdog:
         self._reports: list[dict[str, Any]] = []
         self._ended = False
         self._wake = wake
-        self._patience = max(plan.grace for plan in plans) + SETTLE + FORCE + 2 * _SLACK
+        self._longest_end = max(plan.grace for plan in plans) + SETTLE + FORCE + 2 * _SLACK
         self._running: set[int] = set()
         self._free: list[int] = []
         """Numbers of the commands that the free supervisors ran last."""
@@ -86,7 +86,7 @@ class Watchdog:
         except OSError:
             loop.close_all()
             raise
-        self._process = Child(loop, pid, ask=lambda: None, grace=self._patience)
+        self._process = Child(loop, pid, ask=lambda: None, grace=self._longest_end)
         self._group = pid
         """The process group of the watchdog and its supervisors, without any command."""
         loop.close(control_r, *to_flow)
@@ -147,7 +147,7 @@ class Watchdog:
 
     def close(self) -> None:
         """End everything that still runs, and wait until it has ended."""
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._longest_end
         self._loop.forget(self._wake)
         self._loop.close(self._control, self._alive)
         self._process.finish()

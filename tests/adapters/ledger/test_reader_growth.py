@@ -123,7 +123,7 @@ RECORDED = b'{"seq":3,"type":"evidence","goal_id":"g","evidence_id":"x","prev":"
     ],
 )
 def test_what_an_event_says_of_a_sidecar(line, told):
-    assert reader._told_of_sidecar(line) == told
+    assert reader._recorded_or_discounted(line) == told
 
 
 class TestNothingStale:

@@ -105,9 +105,9 @@ def test_what_others_record_is_masked_too(work: GitRepo, by: str) -> None:
     printed = f"one {SECRET}\ntwo {TOKEN}\n" + "x" * 20_000
     done = record(work, by, EVIDENCE.format(SECRET), printed)
     assert done.status == 0, done
-    assert "masked in the output: 2 secrets (anthropic 1, known_value 1)" in done.stderr
-    assert "masked a known secret in evidence.reason" in done.stderr
-    assert "masked a known secret in evidence.limitations" in done.stderr
+    assert "redacted in the output: 2 secrets (anthropic 1, known_value 1)" in done.stderr
+    assert "redacted a known secret in evidence.reason" in done.stderr
+    assert "redacted a known secret in evidence.limitations" in done.stderr
     ref = ".flow/runs/r1/evidence/mine.evidence.yaml"
     found, output = body(work, ref), work.read(ref.replace(".evidence.yaml", ".txt"))
     assert output == f"one {KNOWN}\ntwo {placeholder('anthropic').decode()}\n" + "x" * 20_000
