@@ -1,1 +1,1 @@
-"""Text and pictures of values. Pure: nothing here reads, writes or asks."""
+"""Text and pictures of values: nothing here reads or asks, and only progress is written."""

@@ -25,7 +25,7 @@ def clean(text: str) -> str:
     shown: list[str] = []
     marks = 0
     for char in normalize("NFC", visible(" ".join(text.split()))):
-        if _modifier(char) or char in _JOINERS:
+        if _is_modifier(char) or char in _JOINERS:
             continue
         kind = category(char)
         marks = marks + 1 if kind in ("Mn", "Me", "Mc") or combining(char) else 0
@@ -98,7 +98,7 @@ def _columns(char: str) -> int:
     return 2 if east_asian_width(char) in ("W", "F") else 1
 
 
-def _modifier(char: str) -> bool:
+def _is_modifier(char: str) -> bool:
     code = ord(char)
     return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x1F3FB <= code <= 0x1F3FF
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _CRITERION = re.compile(r"objective\.acceptance_criteria\[([A-Z]+[0-9]+)\](?:\.(.+))?")
 _FIELDS = {"verification_command": "command"}
-_TOLD = re.compile(r"(?P<kind>[a-z ]+): (?:(?P<key>[\w.\[\]]+): )?(?P<what>.*)", re.S)
+_RECORDED = re.compile(r"(?P<kind>[a-z ]+): (?:(?P<key>[\w.\[\]]+): )?(?P<what>.*)", re.S)
 _LABELS = {
     "constraints.allowed_paths": "paths",
     "constraints.denied_paths": "denied",
@@ -36,8 +36,8 @@ _STYLES = {"weakening": "undecided", "incomparable": "undecided"}
 _WIDEST = 20
 
 
-class ToldChange(NamedTuple):
-    """One change as an event has it: its subject, the change, and its class in words."""
+class RecordedChange(NamedTuple):
+    """One change as an event records it: its subject, the change, and its class in words."""
 
     label: str
     what: str
@@ -47,13 +47,13 @@ class ToldChange(NamedTuple):
         return f"{self.label} {self.what}" if self.label else self.what
 
 
-def told_change(text: str) -> ToldChange:
+def recorded_change(text: str) -> RecordedChange:
     """A change from the ``changes`` of an event; one of another form is its text alone."""
-    match = _TOLD.fullmatch(text)
+    match = _RECORDED.fullmatch(text)
     kind = _CLASSES.get(match["kind"]) if match is not None else None
     if match is None or kind is None:
-        return ToldChange("", text)
-    return ToldChange(_label(match["key"]) if match["key"] else "", match["what"], kind)
+        return RecordedChange("", text)
+    return RecordedChange(_label(match["key"]) if match["key"] else "", match["what"], kind)
 
 
 def difference_rows(difference: Sequence[str]) -> Iterator[str]:
@@ -99,8 +99,8 @@ def contract_change(
     lines = [f"{head}  {title}", ""]
     width = max((len(block.label) for block in blocks if len(block.label) <= _WIDEST), default=0)
     for block in blocks:
-        of_block = [change for change in changes if change["key"] == block.key]
-        rows = [*_painted(block.lines, screen), *(_word(change, screen) for change in of_block)]
+        classes = [_class_line(each, screen) for each in changes if each["key"] == block.key]
+        rows = [*_painted(block.lines, screen), *classes]
         if len(block.label) > width:
             lines.append(visible(block.label))
             rows = [" " * (width + 2) + row for row in rows]
@@ -112,22 +112,22 @@ def contract_change(
 
 
 def _blocks(difference: Sequence[str], whole: Iterable[str]) -> list[_Block]:
-    """The lines by subject; a new or removed criterion is one block."""
+    """The lines by subject; a criterion of ``whole``, which is new or removed, is one block."""
     blocks: dict[str, _Block] = {}
-    at, field = "", ""
+    subject, field = "", ""
     for line in difference:
         if not line.startswith("  "):
             key = line.partition(": in another order")[0].removesuffix(":")
             match = _CRITERION.fullmatch(key)
             together = match is not None and key.rpartition(".")[0] in whole
-            at = key.rpartition(".")[0] if together else key
+            subject = key.rpartition(".")[0] if together else key
             field = _field(match[2]) if together and match is not None and match[2] else ""
-            blocks.setdefault(at, _Block(_label(at), [], at))
+            blocks.setdefault(subject, _Block(_label(subject), [], subject))
             continue
         text = line.removeprefix("  ")
         if field:
             text = f"{text[:1]} {field}: {text[2:]}"
-        blocks[at].lines.append(text)
+        blocks[subject].lines.append(text)
     return list(blocks.values())
 
 
@@ -147,7 +147,7 @@ def _painted(lines: Sequence[str], screen: Screen) -> Iterator[str]:
         yield screen.paint({"+": "proved", "-": "failed"}.get(line[:1], ""), visible(line))
 
 
-def _word(change: Mapping[str, str], screen: Screen) -> str:
+def _class_line(change: Mapping[str, str], screen: Screen) -> str:
     kind = change["class"]
     paths = change["key"].endswith("_paths")
     word = (_PATH_WORDS.get(kind) if paths else None) or CLASS_WORDS.get(kind, kind)

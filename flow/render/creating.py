@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.drafting import questions as said
+from flow.core.drafting import questions
 from flow.core.text.display import names, visible
 from flow.render.columns import wrap
 from flow.render.screen import Screen, measure, took
@@ -28,22 +28,22 @@ _IN = "  "
 def question_lines(question: DraftQuestion, screen: Screen) -> tuple[list[str], str]:
     """The lines above the answer, and the prompt before it."""
     match question:
-        case said.AskOutcome():
+        case questions.AskOutcome():
             return [screen.paint("person", "What will be true?  One sentence.")], PROMPT
-        case said.AskName(suggested):
+        case questions.AskName(suggested):
             return [screen.paint("person", f"Name [{suggested}]")], PROMPT
-        case said.AskCriterion(first, offers):
+        case questions.AskCriterion(first, offers):
             return (_criteria_head(offers, screen) if first else []), PROMPT
-        case said.AskRubric(criterion_id):
+        case questions.AskRubric(criterion_id):
             who = "no command. c it is one, r rubric, Enter: a person or a judge says so"
             return [f"{_IN}{screen.mark('unasked')} {criterion_id}  {who}"], _IN + PROMPT
-        case said.AskPaths(suggested):
+        case questions.AskPaths(suggested):
             default = ", ".join(map(visible, suggested)) or "everywhere"
             ask = "Where may the change be?  Globs, Enter ends."
             return ["", f"{screen.paint('person', ask)}  [{default}]"], PROMPT
-        case said.AskWrite(file, text):
+        case questions.AskWrite(file, text):
             return _file_head(file, text, screen), PROMPT
-        case said.AskEditAgain(faults):
+        case questions.AskEditAgain(faults):
             lines = [line for f in faults[:MOST_FAULTS] for line in _wrapped(f, "failed", screen)]
             return [*lines, screen.paint("person", "Enter edits it again, n leaves it")], PROMPT
 
@@ -98,20 +98,20 @@ def _file_head(file: str, text: str, screen: Screen) -> list[str]:
 def notice_lines(notice: Notice, screen: Screen) -> list[str]:
     """The lines of a notice between the questions; empty for a passing one."""
     match notice:
-        case said.Tried(criterion_id, trial):
+        case questions.Tried(criterion_id, trial):
             return [_trial_line(criterion_id, trial, screen)]
-        case said.Refused(why, remedy):
+        case questions.Refused(why, remedy):
             lines = _wrapped(why, "failed", screen)
             return [*lines, *_wrapped(remedy, "dim", screen)] if remedy else lines
-        case said.Noted(text):
+        case questions.Noted(text):
             return _wrapped(text, "undecided", screen)
-        case said.ChangedAlready(changed, denied):
+        case questions.ChangedAlready(changed, denied):
             there = names(changed, MOST_NAMES) if changed else "nothing"
             line = f"Changed there already: {there}."
             if denied:
                 line += f"   Denied by your settings: {names(denied, MOST_NAMES)}"
             return _wrapped(line, "dim", screen, indent="")
-        case said.WholeFile(text):
+        case questions.WholeFile(text):
             return [visible(line) for line in text.splitlines()]
         case _:
             return []
@@ -122,7 +122,7 @@ def running_line(criterion_id: str, screen: Screen) -> str:
     return f"{_IN}{screen.mark('running')} {criterion_id}  runs, Ctrl-C leaves"
 
 
-def _trial_line(criterion_id: str, trial: said.Trial, screen: Screen) -> str:
+def _trial_line(criterion_id: str, trial: questions.Trial, screen: Screen) -> str:
     mark, text = _trial_words(trial)
     left = f"{_IN}{screen.mark(mark)} {criterion_id}  "
     plain = len(_IN) + 2 + len(criterion_id) + 2
@@ -132,7 +132,7 @@ def _trial_line(criterion_id: str, trial: said.Trial, screen: Screen) -> str:
     return f"{left}{shown}{space}{screen.paint('dim', time)}"
 
 
-def _trial_words(trial: said.Trial) -> tuple[str, str]:
+def _trial_words(trial: questions.Trial) -> tuple[str, str]:
     if trial.outcome == "passed":
         return "proved", f"{trial.result}, is green already: it shows that nothing breaks"
     if trial.missing:

@@ -24,7 +24,7 @@ HEADS: dict[Section, str] = {
 }
 _OPEN: tuple[Section, ...] = ("waits", "blocked")
 """The sections whose rows are always shown."""
-_TOLD: tuple[Section, ...] = ("working", "blocked")
+_COUNTED: tuple[Section, ...] = ("working", "blocked")
 WIDE = 110
 """Least width, in columns, for a command at the end of its row; it must fit in full."""
 _LEAST_WHY = 24
@@ -83,7 +83,7 @@ def place(item: InboxItem) -> str:
 
 
 def _nothing_waits(rows: Rows) -> str:
-    counts = [f"{len(rows[name]):,} {name}" for name in _TOLD if rows[name]]
+    counts = [f"{len(rows[name]):,} {name}" for name in _COUNTED if rows[name]]
     return " ".join(["Nothing waits for you.", *([f"{', '.join(counts)}."] if counts else [])])
 
 

@@ -25,8 +25,8 @@ _MOST_COMMAND = 48
 _LEAST_ROWS = 3
 _ROUNDED = 10
 """Seconds to which an estimate of more than a minute is rounded."""
-_WORDS = {"passed": "proved", "failed": "failed"}
 _MEANINGS = {"passed": "proved", "failed": "failed"}
+"""Word and mark of an outcome; of any other: undecided."""
 
 
 class ProgressRow(NamedTuple):
@@ -92,7 +92,7 @@ class PlainProgress(Listener):
     def ended(self, check: Check, result: CheckResult) -> None:
         """Write the criterion's result."""
         self._done += 1
-        word = _WORDS.get(result.outcome, "undecided")
+        word = _MEANINGS.get(result.outcome, "undecided")
         if self._where:
             word = f"{self._where}: {'passed' if result.outcome == 'passed' else word}"
         words = f"{word}, {result_words(result)}, {took(result.duration_seconds)}"

@@ -85,7 +85,7 @@ def set_up(
     files = f"{count} file{'' if count == 1 else 's'}."
     if count:
         lines += ["", f"{files} flow init --undo takes {'it' if count == 1 else 'them'} out again."]
-    elif not count:
+    else:
         lines += ["", "Everything is as it should be."]
     if private:
         lines.append(f"Private: {private}.")

@@ -79,8 +79,8 @@ def grouped_warnings(warnings: Iterable[str]) -> list[str]:
         about = bool(colon) and re.fullmatch(_CRITERION, name) is not None
         groups.setdefault(rest if about else f" {warning}", []).append(name if about else "")
     return [
-        f"{names(list(dict.fromkeys(found)), 10)}: {text}" if found[0] else text[1:]
-        for text, found in groups.items()
+        f"{names(list(dict.fromkeys(ids)), 10)}: {text}" if ids[0] else text[1:]
+        for text, ids in groups.items()
     ]
 
 

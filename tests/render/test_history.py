@@ -189,7 +189,7 @@ def test_the_newest_are_shown_and_the_rest_counted() -> None:
 
 def test_no_foreign_text_moves_the_terminal() -> None:
     more = {"by": HOSTILE, "note": HOSTILE, "said_from": HOSTILE, "to": HOSTILE, "how": HOSTILE}
-    kinds = [*history._TELL, HOSTILE, "evaluated", "stop"]
+    kinds = [*history._ENTRIES, HOSTILE, "evaluated", "stop"]
     events = [
         {**event(kind), **more, "at": at, "reason": HOSTILE, "changes": [HOSTILE],
          "criterion_id": HOSTILE, "session": HOSTILE, "verdict": HOSTILE, "turn": place}

@@ -110,10 +110,9 @@ def none_here(document: Document, statuses: Sequence[str] = ()) -> str:
         return f"no goal on {branch}; {goals}: flow goal list --all-branches"
     if document["goals"] or document["unreadable"]:
         return ""
-    return f"no goal is {' or '.join(statuses)}" if statuses else _NONE
-
-
-_NONE = "no goals yet; make one: flow goal create"
+    if statuses:
+        return f"no goal is {' or '.join(statuses)}"
+    return "no goals yet; make one: flow goal create"
 
 
 def _branches(other: Mapping[str, int]) -> str:

@@ -9,7 +9,7 @@ from flow.core.stop.pause import ARRIVED, REASONS_OF_NOBODY, STOP_HOOK, WAITS, p
 from flow.core.stop.turns import has_turn
 from flow.core.text.display import clip, visible
 from flow.errors import MANY_ROWS, more_than
-from flow.render.contract_change import CLASS_WORDS, told_change
+from flow.render.contract_change import CLASS_WORDS, recorded_change
 from flow.render.goal.standing import words_of
 from flow.render.screen import MEANING, Column, Screen, Styled, mark_of, moment_of
 from flow.render.text import show
@@ -104,23 +104,24 @@ def entries_of(events: Sequence[Event], notes: Mapping[str, str | None]) -> list
     A turn comes before what its limit did.
     """
     entries: list[Entry] = []
-    place: dict[object, int] = {}
+    index_of: dict[object, int] = {}
+    """By the number of the turn."""
     for event in events:
         kind = str(event.get("type"))
         if kind in _LEFT_OUT or _is_implied(event) or _is_start_alone(event):
             continue
         turn = event.get("turn") if has_turn(event) else None
-        if kind == "stop" and turn in place:
-            at = place[turn]
+        if kind == "stop" and turn in index_of:
+            at = index_of[turn]
             entries[at] = entries[at]._replace(right=_answer(event), event=event)
             continue
         if turn is not None:
             limits = kind == "stop" and entries and _is_of_limit(entries[-1].event)
-            place[turn] = len(entries) - 1 if limits else len(entries)
-            entries.insert(place[turn], _turn(event)._replace(turn=event["turn"]))
+            index_of[turn] = len(entries) - 1 if limits else len(entries)
+            entries.insert(index_of[turn], _turn(event)._replace(turn=event["turn"]))
             continue
         note = notes.get(str(event.get("evidence_id"))) or event.get("note")
-        entry = _TELL.get(kind, _other)(event)
+        entry = _ENTRIES.get(kind, _other)(event)
         entries.append(entry._replace(note=entry.note or str(note or "")))
     return entries
 
@@ -209,7 +210,8 @@ def _moved(event: Event) -> Entry:
 
 
 def _amended(event: Event) -> Entry:
-    text = "; ".join(str(told_change(show(change))) for change in items_of(event.get("changes")))
+    changes = map(show, items_of(event.get("changes")))
+    text = "; ".join(str(recorded_change(change)) for change in changes)
     kind = str(event.get("class"))
     weaker = f", {CLASS_WORDS[kind]}" if kind in ("weakening", "incomparable") else ""
     amended = f"{_actor(event)} amended{weaker}: {text}"
@@ -252,7 +254,7 @@ def _other(event: Event) -> Entry:
     return _entry(event, "", f"{show(event.get('type'))}{reason}")
 
 
-_TELL: Mapping[str, Callable[[Event], Entry]] = {
+_ENTRIES: Mapping[str, Callable[[Event], Entry]] = {
     "created": _created,
     "transition": _moved,
     "contract-amended": _amended,

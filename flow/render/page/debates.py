@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 WIDE = 4
 """Number of judges up to which each has a column of the table."""
-FILES = 10
 _WORDS = {"pass": "Pass", "needs_revision": "Needs revision", "fail": "Fail"}
 RULES = """
 .top,h1,.sum,.head,.notes,.deb,.voices,.pts{overflow-wrap:anywhere}.head>*,.pts>*{min-width:0}
@@ -169,7 +168,7 @@ def _voice(voice: DebateVoice) -> Markup:
     was = None
     if voice.first_recommendation != voice.recommendation:
         was = tag("span", f"{_WORDS.get(voice.first_recommendation, '')} → ", class_="q")
-    changed = [_revision(one) for one in voice.revisions]
+    changed = [_revision(revision) for revision in voice.revisions]
     return tag(
         "div",
         tag("h3", f"Judge {voice.judge}"),
@@ -178,17 +177,18 @@ def _voice(voice: DebateVoice) -> Markup:
     )
 
 
-def _revision(one: ReportedRevision) -> Markup:
-    by = "with a new quote" if one.quotes else "without a new quote"
-    quotes = [tag("div", tag("q", clip(quote, TEXT)), class_="q") for quote in one.quotes[:2]]
-    alone = None if one.quotes else join(tag("b", "conformity"), ": no new quote")
+def _revision(revision: ReportedRevision) -> Markup:
+    by = "with a new quote" if revision.quotes else "without a new quote"
+    quotes = [tag("div", tag("q", clip(quote, TEXT)), class_="q") for quote in revision.quotes[:2]]
+    scores = f" {revision.before:.3g} → {revision.after:.3g}"
+    alone = None if revision.quotes else join(tag("b", "conformity"), ": no new quote")
     return tag(
         "li",
-        mark("proved" if one.quotes else "undecided", by),
+        mark("proved" if revision.quotes else "undecided", by),
         tag(
             "div",
-            tag("p", tag("b", clip(one.criterion, 80)), f" {one.before:.3g} → {one.after:.3g}"),
-            tag("p", clip(one.reason, TEXT)),
+            tag("p", tag("b", clip(revision.criterion, 80)), scores),
+            tag("p", clip(revision.reason, TEXT)),
             *quotes,
             tag("p", alone, class_="undecided") if alone else None,
         ),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from flow.core.text.display import clip
-from flow.render.page.first import headline, hero
+from flow.render.page.first_screen import headline, hero
 from flow.render.page.frame import link, made_by, page, top_line
 from flow.render.page.grid import fact_line, grid, not_proved
 from flow.render.page.html import Markup, join, tag
+from flow.render.page.lower_half import durations, files, limitations, record
 from flow.render.page.opinions import opinions
-from flow.render.page.rest import durations, files, limitations, record
 from flow.render.page.results import every_result, failures
 from flow.render.page.timeline import timeline
 from flow.startup.typing import TYPE_CHECKING

@@ -47,7 +47,7 @@ def fact_line(report: GoalReport) -> Markup:
     """Branch, base, issue, turns, the newest turn, chain."""
     status, turns = report.status, report.turns
     chain = report.chain
-    fine = join(mark("failed" if chain.faults else "proved"), f" {entry_count(chain.entries)}")
+    entries = join(mark("failed" if chain.faults else "proved"), f" {entry_count(chain.entries)}")
     return facts(
         [
             ("Branch", str(status["branch"] or "")),
@@ -55,7 +55,7 @@ def fact_line(report: GoalReport) -> Markup:
             ("Issue", str(status["issue"] or "")),
             ("Turns", _turn_count(turns)),
             ("Last turn", moment(turns[-1].at) if turns else ""),
-            ("Chain", fine if chain.entries or chain.faults else ""),
+            ("Chain", entries if chain.entries or chain.faults else ""),
             ("From", join("the bundle ", tag("code", report.bundle)) if report.bundle else ""),
         ],
         "facts",

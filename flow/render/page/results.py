@@ -221,13 +221,13 @@ def _past(criterion: ReportedCriterion) -> str:
 
 def _turn_words(turns: Sequence[int]) -> str:
     """``turns 1 to 4 and 7``."""
-    spans: list[list[int]] = []
+    intervals: list[list[int]] = []
     for turn in turns:
-        if spans and turn == spans[-1][1] + 1:
-            spans[-1][1] = turn
+        if intervals and turn == intervals[-1][1] + 1:
+            intervals[-1][1] = turn
         else:
-            spans.append([turn, turn])
-    words = [f"{a}" if a == b else f"{a} to {b}" for a, b in spans]
+            intervals.append([turn, turn])
+    words = [f"{a}" if a == b else f"{a} to {b}" for a, b in intervals]
     word = "turn" if len(turns) == 1 else "turns"
     if len(words) > 3:
         return f"{len(turns):,} turns, the last {words[-1]}"
@@ -293,7 +293,7 @@ def _rows(
             tag("td", tag("code", result.evidence_id)),
         ]
     fine = "fine" if meaning in ("proved", "unasked") else None
-    name = _place(criterion, result.turn)
+    name = anchor("c", criterion.id, result.turn)
     rows = [
         tag("tr", tag("th", turn, scope="row"), tag("td", mark(meaning, meaning), f" {words}"),
             *times, id=name, class_=fine)
@@ -303,7 +303,3 @@ def _rows(
         label = f"End of the output of {criterion.id} at turn {result.turn}"
         rows.append(tag("tr", tag("td", _output(lines, label), colspan=5), class_="tail"))
     return rows
-
-
-def _place(criterion: ReportedCriterion, turn: int) -> str:
-    return anchor("c", criterion.id, turn)

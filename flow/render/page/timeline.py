@@ -7,7 +7,7 @@ import re
 from flow.core.stop.past import asked_by
 from flow.core.text.display import clip, counted
 from flow.errors import FEW_ROWS, cut_list, more_than
-from flow.render.contract_change import CLASS_WORDS, difference_rows, told_change
+from flow.render.contract_change import CLASS_WORDS, difference_rows, recorded_change
 from flow.render.goal.history import Entry, entries_of
 from flow.render.page.frame import TEXT, clock, day, filters, mark, moment, section
 from flow.render.page.html import Markup, anchor, join, tag
@@ -153,7 +153,7 @@ def _changes(changes: Sequence[object], goal_id: str) -> Markup:
     """Each change of the contract, and whether it asks for more or for less."""
     items, every = [], f"flow goal history {goal_id} --json"
     for text in cut_list([str(change) for change in changes], every, 2 * FEW_ROWS):
-        label, what, kind = told_change(text)
+        label, what, kind = recorded_change(text)
         if not kind:
             items.append(tag("li", clip(what, TEXT)))
             continue

@@ -8,7 +8,9 @@ from flow.errors import FEW_ROWS, more_than
 from flow.render.goal.standing import criterion_meaning, standing
 from flow.render.goal.status import files_words
 from flow.render.page.frame import TEXT, link, mark
+from flow.render.page.grid import meaning_colour, proof_of
 from flow.render.page.html import Markup, anchor, tag
+from flow.render.page.to_do import is_outside, sheet_of, to_do
 from flow.render.verdict.next_step import advised_files, change_words, remedy_words
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -16,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flow.core.report import GoalReport, ReportedCriterion
-
-from flow.render.page.grid import meaning_colour, proof_of
-from flow.render.page.to_do import is_outside, sheet_of, to_do
 
 
 class Headline(NamedTuple):
