@@ -151,9 +151,9 @@ class Recorder(stage.Stage):
         finally:
             self.env = plain
 
-    def closed(self, goal: str, told: str) -> None:
+    def check_status(self, goal: str, told: str) -> None:
         """Check the status of ``goal``, and keep the files as they are: each has its branch."""
-        super().closed(goal, told)
+        super().check_status(goal, told)
         for folder, name in NAMES.items():
             for path in sorted(Path(self.project, folder).rglob("*")):
                 rel = path.relative_to(Path(self.project, folder))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SCOPES: tuple[Scope, ...] = ("user", "project", "local")
 
 
-class _Surroundings:
+class _ConfigContext:
     """The command's checkout, or none."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -57,7 +57,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_settings(args: argparse.Namespace, out: Output) -> int:
-    loaded = _Surroundings(out.environ).settings()
+    loaded = _ConfigContext(out.environ).settings()
     rows = [
         {
             "key": row.key,
@@ -124,14 +124,14 @@ def _scope_of(args: argparse.Namespace) -> Scope | None:
 
 def _get_setting(args: argparse.Namespace, out: Output) -> int:
     key, scope = _key_of(args), _scope_of(args)
-    place = _Surroundings(out.environ)
+    context = _ConfigContext(out.environ)
     if scope is None:
-        loaded = place.settings()
+        loaded = context.settings()
         row = next(row for row in config_rows(loaded) if row.key == key.name)
         value, origin = plain(row.value), row.origin
         out.warn(loaded.warnings)
     else:
-        file = settings_edit.settings_place(scope, place.home, place.top, here=args.here)
+        file = settings_edit.settings_place(scope, context.home, context.top, here=args.here)
         value, origin = settings_edit.read_setting(file, key), file.shown
         if value is ABSENT:
             raise in_file(file.shown, key.name).not_found(
@@ -146,29 +146,29 @@ def _get_setting(args: argparse.Namespace, out: Output) -> int:
 
 def _set_setting(args: argparse.Namespace, out: Output) -> int:
     key, scope = _key_of(args), _scope_of(args) or "user"
-    place = _Surroundings(out.environ)
+    context = _ConfigContext(out.environ)
     if key.own_only and scope != "user":
         raise at_key(key.name).invalid(
             f"only your own file may set it: --{scope} would be ignored",
             f"flow config set {key.name} {_typed(args.VALUE[:80])} --user",
         )
-    file = settings_edit.settings_place(scope, place.home, place.top, here=args.here)
+    file = settings_edit.settings_place(scope, context.home, context.top, here=args.here)
     value = checked_value(key, value_from_text(key, args.VALUE), file.shown)
-    return _write(out, place, file, key, value)
+    return _write(out, context, file, key, value)
 
 
 def _unset_setting(args: argparse.Namespace, out: Output) -> int:
     key, scope = _key_of(args), _scope_of(args) or "user"
-    place = _Surroundings(out.environ)
-    file = settings_edit.settings_place(scope, place.home, place.top, here=args.here)
-    return _write(out, place, file, key, ABSENT)
+    context = _ConfigContext(out.environ)
+    file = settings_edit.settings_place(scope, context.home, context.top, here=args.here)
+    return _write(out, context, file, key, ABSENT)
 
 
-def _write(out: Output, place: _Surroundings, file: SettingsPlace, key: Key, value: Any) -> int:
-    _refuse_agent(out, place, file, key, value)
-    before = settings_edit.write_setting(file, key, value, place.state_dir())
+def _write(out: Output, context: _ConfigContext, file: SettingsPlace, key: Key, value: Any) -> int:
+    _refuse_agent(out, context, file, key, value)
+    before = settings_edit.write_setting(file, key, value, context.state_dir())
     try:
-        loaded = place.settings()
+        loaded = context.settings()
         now = next(row for row in config_rows(loaded) if row.key == key.name)
     except InputError as error:  # another key or file is at fault, and this one is written
         out.warn([str(fault) for fault in error.faults])
@@ -184,20 +184,20 @@ def _write(out: Output, place: _Surroundings, file: SettingsPlace, key: Key, val
     out.result(document, text.setting_written(document, was_set=before is not ABSENT))
     if value is not ABSENT and not value and key.not_a_switch:
         out.say(f"flow: note: {key.name}: {key.not_a_switch}")
-    if before != value and key.rule == "pinned" and file.root == place.top:
+    if before != value and key.rule == "pinned" and file.root == context.top:
         out.say("flow: note: goals that have begun go on with the value they began with")
     return 0
 
 
 def _refuse_agent(
-    out: Output, place: _Surroundings, file: SettingsPlace, key: Key, value: Any
+    out: Output, context: _ConfigContext, file: SettingsPlace, key: Key, value: Any
 ) -> None:
     """Raise :class:`PersonNeeded` if an agent's shell would loosen what is the user's word."""
-    if file.root == place.top or not is_agent(current_speaker(out.environ)):
+    if file.root == context.top or not is_agent(current_speaker(out.environ)):
         return
     before, default = (
         next(row.value for row in config_rows(loaded) if row.key == key.name)
-        for loaded in (place.settings(), merge_layers(()))
+        for loaded in (context.settings(), merge_layers(()))
     )
     if not loosens(key, before, default if value is ABSENT else value):
         return

@@ -40,7 +40,7 @@ def accept_defaults(context: Context, out: Output) -> None:
 
 def record_defaults(context: Context, out: Output, *, yes: bool) -> int:
     """``flow trust record --defaults``."""
-    defaults = _there(context)
+    defaults = _existing_defaults(context)
     if is_agent(context.speaker) and not context.settings.settings.agent_may_name_trust:
         raise PersonNeeded(
             f"{OPTION} lets commands run in every new goal, and this is an agent's shell",
@@ -61,7 +61,7 @@ def record_defaults(context: Context, out: Output, *, yes: bool) -> int:
 
 def check_defaults(context: Context, out: Output) -> int:
     """``flow trust check --defaults``."""
-    defaults = _there(context)
+    defaults = _existing_defaults(context)
     known = context.knows_defaults(defaults.digest)
     why = "you trust it as it is" if known else f"you do not know it as it is: {RECORD}"
     out.result(
@@ -79,7 +79,7 @@ def revoke_defaults(context: Context, out: Output) -> int:
     return 0
 
 
-def _there(context: Context) -> GoalDefaults:
+def _existing_defaults(context: Context) -> GoalDefaults:
     defaults = read_defaults(context.top)
     if defaults is None:
         raise in_file(DEFAULTS, OPTION).not_found(

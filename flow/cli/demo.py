@@ -109,7 +109,7 @@ def _achieved(stage: Stage, goal: str) -> None:
     stage.flow("goal", "evaluate", goal)
     stage.expect(stage.status(goal)["status"] == "active", f"{goal} is active until a yes")
     done = stage.confirm(goal)
-    stage.closed(goal, "achieved" if done else "active")
+    stage.check_status(goal, "achieved" if done else "active")
     stage.commit("Count lines")
     stage.git("switch", "-q", "main")
     stage.git("merge", "-q", goal)
@@ -129,7 +129,7 @@ def _show_failing(stage: Stage, goal: str) -> None:
     stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
     reason = str((status["last_evaluation"] or {}).get("reason"))
     stage.expect("AC3 (masked: " in reason, f"AC3 of {goal} is masked")
-    stage.closed(goal, "active")
+    stage.check_status(goal, "active")
     stage.commit("Done: count different words")
 
 
@@ -144,7 +144,7 @@ def _blocked(stage: Stage, goal: str) -> None:
     passed = all(criterion["status"] == "pass" for criterion in status["criteria"])
     stage.expect(passed, f"every command of {goal} passes")
     stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
-    stage.closed(goal, "blocked")
+    stage.check_status(goal, "blocked")
 
 
 def _show_judged(stage: Stage, goal: str) -> None:
@@ -161,7 +161,7 @@ def _show_judged(stage: Stage, goal: str) -> None:
     proposal = stage.status(goal)["proposal"]
     if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
         done = stage.confirm(goal)
-        stage.closed(goal, "achieved" if done else "active")
+        stage.check_status(goal, "achieved" if done else "active")
     stage.commit("A page that tells how to count words")
 
 
@@ -180,7 +180,7 @@ def _show_waiting(stage: Stage, goal: str) -> None:
     stage.git("switch", "-q", goal)
     stage.say("The work waits for an answer that only a person can give.")
     stage.flow("goal", "pause", goal, "--reason", "Issue 2: are polish and Polish one word?")
-    stage.closed(goal, "waiting_for_user")
+    stage.check_status(goal, "waiting_for_user")
 
 
 def _temporary_folder() -> str:

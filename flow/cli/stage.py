@@ -210,7 +210,7 @@ class Stage:
             file.write(f"{text}\n")
         self.tell(f"(changed: {relative})")
 
-    def closed(self, goal: str, expected: str) -> None:
+    def check_status(self, goal: str, expected: str) -> None:
         """Check the status of ``goal`` at the end of its chapter, and show it."""
         status = self.status(goal)["status"]
         self.goals[goal] = status

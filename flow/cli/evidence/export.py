@@ -9,8 +9,8 @@ import shlex
 from flow.adapters.exchange import dsse, key_files, ssh_keys
 from flow.app import goal_views
 from flow.app.exchange.export import export
+from flow.cli.output_file import off_limits, refuse_own, write_out
 from flow.cli.parsing import goal_argument, usage_error
-from flow.cli.written import off_limits, refuse_own, write_out
 from flow.core.text.display import counted, visible
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.context import Context

@@ -43,7 +43,7 @@ _REPEATABLE = (
     ("--remove", "AC", "take a criterion out"),
 )
 _AMENDED = "the amended goal"
-UNATTENDED_TURNS = 5
+UNATTENDED_EDITS = 5
 """Most times that an editor is opened without a terminal: a script may never mend the file."""
 
 
@@ -132,7 +132,7 @@ def _edited(
             "--edit needs a terminal, or VISUAL or EDITOR", "flow goal amend", key="--edit"
         )
     name, given, shown = f"{goal_id}.goal.yaml", text, False
-    for turn in count(1):
+    for opened in count(1):
         left = without_faults(edited_by_hand(given, name, context.environ))
         if not left.strip():
             return None
@@ -140,7 +140,7 @@ def _edited(
             return amending.plan(goal_id, left, name)
         except InputError as error:
             unchanged = shown and left == text  # the faults stood there, and nobody mended them
-            if unchanged or (turn == UNATTENDED_TURNS and not out.can_ask):
+            if unchanged or (opened == UNATTENDED_EDITS and not out.can_ask):
                 raise
             out.say(
                 *(f"flow: {fault}" for fault in cut_list([*map(str, error.faults)], ALL_IN_JSON))

@@ -74,10 +74,10 @@ class _Given(NamedTuple):
     """Name of the text in messages."""
     source: str
     as_draft: bool
-    told: bool = False
+    tried: bool = False
     """Whether its commands were tried while a person watched."""
-    talked: bool = False
-    """A person at the terminal has answered for it."""
+    answered: bool = False
+    """Whether it is from a person's answers at the terminal."""
     unclear: tuple[str, ...] = ()
     """Warnings of the specification that it comes from."""
 
@@ -88,7 +88,7 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
     if not (args.draft or args.from_spec):
         accept_defaults(context, out)
     if missing:
-        given = _talked_through(context, args, out)
+        given = _from_conversation(context, args, out)
     elif args.file is not None:
         text = inputs.read_text(args.file, "--file")
         given = _Given(text, args.file, "a file", args.draft)
@@ -98,7 +98,7 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
     begun = {"branch": context.branch(), "base": _base_name(context, created.goal_id, base)}
     document = {**created.to_document(), **begun, "next": _next_step(context, created)}
     out.result(document, creating.created(document, out.screen))
-    warnings = [w for w in created.warnings if not (given.told and _about_criterion(w))]
+    warnings = [w for w in created.warnings if not (given.tried and _about_criterion(w))]
     out.warn((*warnings, *given.unclear))
     return 0
 
@@ -124,12 +124,12 @@ def _written(
                 from_goal=args.old,
             )
         except FlowError as error:
-            if not given.talked or error.exit_code != WRONG_INPUT:
+            if not given.answered or error.exit_code != WRONG_INPUT:
                 raise
             from flow.cli.goal.conversation import mended
 
             text, base = mended(context, out, error, given.text, base)
-            given = given._replace(text=text, told=given.told and text == given.text)
+            given = given._replace(text=text, tried=given.tried and text == given.text)
         else:
             return created, given, base
 
@@ -151,14 +151,14 @@ def _refuse_misfits(args: argparse.Namespace, out: Output) -> list[str]:
     return missing
 
 
-def _talked_through(context: Context, args: argparse.Namespace, out: Output) -> _Given:
+def _from_conversation(context: Context, args: argparse.Namespace, out: Output) -> _Given:
     from flow.cli.goal.conversation import drafted
 
     answer = drafted(context, out, _goal_words(args), args.ID)
     out.tell([""])
     as_draft = args.draft or answer.as_draft
-    told = not answer.edited
-    return _Given(answer.text, "the new goal", "a conversation", as_draft, told, talked=True)
+    tried = not answer.edited
+    return _Given(answer.text, "the new goal", "a conversation", as_draft, tried, answered=True)
 
 
 def _from_words(context: Context, args: argparse.Namespace) -> _Given:
@@ -202,8 +202,7 @@ def _base_name(context: Context, goal_id: str, base: str | None) -> str:
 def _with_specification(words: CreateRequest, path: str) -> tuple[CreateRequest, tuple[str, ...]]:
     """``words`` with what a specification adds, and the texts of the criteria left open there.
 
-    Raises :class:`InputError` if ``path``
-    holds none.
+    Raises :class:`InputError` if ``path`` holds none.
     """
     draft = read_specification(spec_files.read_folder(path))
     if draft is None or not draft.criteria:

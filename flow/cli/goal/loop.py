@@ -119,7 +119,7 @@ def _forget_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _forget_wait(args: argparse.Namespace, out: Output) -> int:
+def _forget_goal(args: argparse.Namespace, out: Output) -> int:
     context = context_of(os.path.abspath(args.checkout) if args.checkout else None)
     claims.forget(context, args.ID, partial(note_spoken, context))
     out.result(
@@ -146,7 +146,7 @@ COMMANDS = {
     ),
     "forget": (
         _forget_arguments,
-        _forget_wait,
+        _forget_goal,
         (
             "Flow remembers each goal that it left open in a checkout, and says so when the goal\n"
             "vanishes or is closed by hand. This ends that. The goal's file, its record and trust\n"

@@ -116,10 +116,10 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
 def _confirm(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args)
-    said = args.reason if args.note is None else args.note  # a reason is a person's words, too
-    persons_word(context, args.by, said or "")  # refused before anything is shown
+    words = args.reason if args.note is None else args.note  # a reason is a person's words, too
+    persons_word(context, args.by, words or "")  # refused before anything is shown
     proposal = args.proposal or _confirmed_proposal(context, goal_id, out)
-    note = said if args.proposal is None else said or ""
+    note = words if args.proposal is None else words or ""
     word = closing_word(context, args.by, note, out)
     how = "flow goal confirm"
     closed = labelling.confirm_and_label(context, goal_id, proposal, args.reason, how, word)

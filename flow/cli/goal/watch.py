@@ -142,23 +142,23 @@ class _Rounds:
 
 def _watch(args: argparse.Namespace, out: Output) -> int:
     goal_id = goal_to_act_on(Context(), args)
-    rounds, told = _Rounds(goal_id, out), ""
+    rounds, fault = _Rounds(goal_id, out), ""
     seen: _Seen | None = None
     try:
         while True:
             try:
                 now = _seen_now(goal_id)
                 if now is None or now != seen:
-                    if now is None or told or now.contract != rounds.contract:
+                    if now is None or fault or now.contract != rounds.contract:
                         rounds = _Rounds(goal_id, out)
-                    seen, told = rounds.run_until_still(), ""
+                    seen, fault = rounds.run_until_still(), ""
                     continue
             except (InputError, PersonNeeded) as error:  # an editor is saving it, say
-                if not (rounds.has_run or told):
+                if not (rounds.has_run or fault):
                     raise
-                if told != error.code:  # each time it is looked at it may be broken elsewhere
+                if fault != error.code:  # each time it is looked at it may be broken elsewhere
                     out.say(f"flow: {error}", "flow: the watch goes on once that is put right")
-                seen, told = None, error.code
+                seen, fault = None, error.code
             if not out.wait(0):
                 return 0
             next(rounds.changed)

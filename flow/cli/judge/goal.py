@@ -80,13 +80,13 @@ def _show_prompt(context: Context, case: JudgeCase, out: Output, untrusted: str 
 
 
 def _ask_and_show(context: Context, case: JudgeCase, samples: int | None, out: Output) -> int:
-    open_ones = [
+    unproved = [
         row.criterion_id
         for row, fact in zip(case.measurement.rows, case.measured, strict=True)
         if not fact.fuzzy and fact.must_pass and not fact.passing
     ]
     opinion = judging_goal.ask(context, case, listener(out), record=False, samples=samples)
-    document = _document(case, opinion, open_ones)
+    document = _document(case, opinion, unproved)
     out.result(document, judgement.opinion(document, out.screen))
     out.warn(opinion.warnings)
     return EXIT_CODES[document["verdict"]]

@@ -10,9 +10,9 @@ from pathlib import Path
 from flow.app import goal_record, goal_views
 from flow.app.report.gather import goal_report
 from flow.cli.inbox import query, query_arguments
+from flow.cli.output_file import off_limits, refuse_foreign, refuse_own, write_out
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.cli.verdict_screen import recorded_outputs
-from flow.cli.written import off_limits, refuse_foreign, refuse_own, write_out
 from flow.core.layout import goal_file
 from flow.core.text import display
 from flow.errors import at_key

@@ -13,8 +13,7 @@ from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
 from flow.adapters.inbox.finder import InboxContents
 from flow.app.report.bundle import bundle_report
 from flow.app.report.gather import goal_report
-from flow.cli.verdict_screen import recorded_outputs
-from flow.cli.written import (
+from flow.cli.output_file import (
     HEAD,
     is_replaceable,
     make_folder,
@@ -22,6 +21,7 @@ from flow.cli.written import (
     refuse_foreign,
     write_out,
 )
+from flow.cli.verdict_screen import recorded_outputs
 from flow.core.goal.model import NO_BRANCH
 from flow.core.standing.items import InboxItem, ordered
 from flow.core.standing.table import GoalFacts, standing_of

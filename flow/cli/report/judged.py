@@ -71,9 +71,9 @@ def _scores(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
 
 
 def _debates(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
-    place_of = DebatingContext(at.path).place
-    log = DebateLog(place_of.state_dir, place_of.top, place_of.checkout, place_of.common_dir)
-    for stored in debates(place_of.top, place_of.reports_dir.strip("/"), log):
+    context = DebatingContext(at.path).place
+    log = DebateLog(context.state_dir, context.top, context.checkout, context.common_dir)
+    for stored in debates(context.top, context.reports_dir.strip("/"), log):
         if stored.about is None:
             yield _unread(at, "debate", stored.notes[0]), None
             continue

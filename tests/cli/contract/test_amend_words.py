@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.cli.goal.amend import UNATTENDED_TURNS
+from flow.cli.goal.amend import UNATTENDED_EDITS
 from tests.cli.contract.test_amend import TEXT, artifacts, trusted
 from tests.support import scene
 from tests.support.scene import at_terminal, ended, flow
@@ -274,7 +274,7 @@ def test_an_editor_that_breaks_it_each_time_is_not_opened_for_ever(
     done = amend(work, "--edit", "--yes", "--json", EDITOR=shlex.quote(str(edit)), VISUAL="")
     assert done.status == 2, done
     assert done.json["error"]["remedy"]
-    assert len((work.path.parent / "opened").read_text()) <= UNATTENDED_TURNS
+    assert len((work.path.parent / "opened").read_text()) <= UNATTENDED_EDITS
     assert artifacts(work) == []
 
 

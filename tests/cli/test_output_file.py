@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.cli.written import write_out
+from flow.cli.output_file import write_out
 from flow.errors import InputError, StorageError
 from tests.support import GitRepo
 from tests.support.scene import create, flow, propose, start

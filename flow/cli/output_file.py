@@ -119,9 +119,9 @@ def off_limits(context: Context) -> tuple[str, ...]:
 def refuse_own(path: str, off_limits: Iterable[str]) -> None:
     """Raise :class:`InputError` for an output below one of Flow's or git's own folders.
 
-    So it does for an agent's settings, which say what a person is asked about.
-    ``off_limits`` are the paths of such folders, which need not exist; every ``.git`` and
-    ``.flow``, and every git directory, is one as well. It counts where the file would really lie.
+    Also for an agent's settings, which say what a person is asked about. ``off_limits`` are the
+    paths of such folders, which need not exist; every ``.git`` and ``.flow``, and every git
+    directory, is one as well. It counts where the file would really lie.
     """
     try:
         folder, name = os.path.split(path)
