@@ -35,7 +35,11 @@ class _Copy(NamedTuple):
 
     goal: Goal
     rank: int
-    """Precedence of this copy of the goal; the greatest one counts."""
+    """Precedence of this copy of the goal; the greatest one counts.
+
+    5, 4, 3: where the goal's branch is checked out (here, in another working tree), or where it is
+    committed; 2, 1, 0: the same places with another branch.
+    """
     branch: str | None = None
     """The branch that has it committed."""
     tree: str | None = None
@@ -104,15 +108,15 @@ def _each_once(copies: Iterable[_Copy]) -> list[_Copy]:
 def _unreadable_there(
     elsewhere: BranchGoals,
     goals: Iterable[Goal],
-    told: Sequence[Mapping[str, Any]],
+    reported: Sequence[Mapping[str, Any]],
     here: str | None,
 ) -> list[dict[str, Any]]:
     """The unreadable goals of branches and other working trees; the same fault once.
 
     For the branch that is checked out, the checkout's own files are reported instead.
     """
-    in_checkout = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in told}
-    faults = {(row["file"], row["message"]) for row in told}
+    in_checkout = {layout.goal_file(goal.id) for goal in goals} | {row["file"] for row in reported}
+    faults = {(row["file"], row["message"]) for row in reported}
     rows = []
     on_branches = [
         (f"{branch}:", error, branch == here) for branch, _, error in elsewhere.unreadable

@@ -62,43 +62,41 @@ def inspect(port: RecordPort, goal_id: str) -> dict[str, Any]:
 
 def report(port: RecordPort, goal_id: str) -> dict[str, Any]:
     """A goal's whole record, as ``flow report`` shows it."""
-    stand, events = status(port, goal_id), history(port, goal_id)
-    run_id = stand["run_id"]
+    status_now, events = status(port, goal_id), history(port, goal_id)
+    run_id = status_now["run_id"]
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     if run_id is not None:
         evidence, warnings = port.records.evidence(run_id)
     rows = []
-    stands = freshness(port, evidence)
-    for found in evidence:
+    by_id = freshness(port, evidence)
+    for each in evidence:
         end = b""
-        if found.output_ref is not None:
-            rel = f"{layout.evidence_dir(run_id)}/{found.output_ref}"
-            end = port.output_end(rel)
-        fresh = overview.fresh_fields(stands.get(found.id))
-        shown = {"output_end": end.decode("utf-8", "replace"), **fresh}
-        rows.append({**evidence_row(found), **shown})
+        if each.output_ref is not None:
+            end = port.output_end(f"{layout.evidence_dir(run_id)}/{each.output_ref}")
+        fresh = overview.fresh_fields(by_id.get(each.id))
+        rows.append({**evidence_row(each), "output_end": end.decode("utf-8", "replace"), **fresh})
     return {
-        "status": stand,
+        "status": status_now,
         "verdict": port.records.accepted_verdict(run_id) if run_id is not None else None,
         "evidence": [row for row in rows if row["goal"] == goal_id],
         "events": events["events"],
         "warnings": [
-            *stand["warnings"],
-            *stand.get("red_first", ()),
+            *status_now["warnings"],
+            *status_now.get("red_first", ()),
             *events["warnings"],
             *warnings,
         ],
     }
 
 
-def newest_of(found: Sequence[Evidence], criterion_id: str) -> Evidence | None:
+def newest_of(evidence: Sequence[Evidence], criterion_id: str) -> Evidence | None:
     """The newest evidence about a criterion: a run of its command, a judgement or an approval.
 
     What others handed in, which counts for nothing, is used only if there is nothing else.
     """
     # one of several runs is about none: the last one tells all
-    own = [e for e in found if criterion_id in subjects_of(e)]
+    own = [e for e in evidence if criterion_id in subjects_of(e)]
     counting = [e for e in own if e.counts] or own
     return max(counting, key=lambda e: (e.created_at, turn_of(e)), default=None)
 
@@ -116,15 +114,15 @@ def turn_of(evidence: Evidence) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if part.isdecimal())
 
 
-def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshness]:
-    """By its id, how each sidecar of a run stands to the files now.
+def freshness(port: RecordPort, sidecars: Sequence[Evidence]) -> dict[str, Freshness]:
+    """The freshness of each sidecar of a run, by its id.
 
     One of a goal that cannot be read is left out.
     """
     context, known = port.closing_context(), dict[str, CurrentFiles | None]()
     discounted: dict[str, frozenset[str]] = {}
-    stands = {}
-    for evidence in found:
+    by_id = {}
+    for evidence in sidecars:
         if evidence.goal not in known:
             known[evidence.goal] = _present(port, context, evidence.goal)
         if evidence.run_id not in discounted:
@@ -134,8 +132,8 @@ def freshness(port: RecordPort, found: Sequence[Evidence]) -> dict[str, Freshnes
             path = layout.evidence_file(evidence.run_id, evidence.id)
             moved = path in discounted[evidence.run_id]
             doubt = port.records.doubt(path)
-            stands[evidence.id] = present.freshness_of(evidence, moved=moved, doubt=doubt)
-    return stands
+            by_id[evidence.id] = present.freshness_of(evidence, moved=moved, doubt=doubt)
+    return by_id
 
 
 def _present(port: RecordPort, context: ClosingContext, goal_id: str) -> CurrentFiles | None:
@@ -160,11 +158,13 @@ def events_of(records: Records, events: Events, goal_id: str) -> dict[str, Any]:
 
 
 def contract_and_evidence(
-    records: Records, goal_id: str, stand: Callable[[Sequence[Evidence]], Mapping[str, Freshness]]
+    records: Records,
+    goal_id: str,
+    freshness_of: Callable[[Sequence[Evidence]], Mapping[str, Freshness]],
 ) -> dict[str, Any]:
     """The contract as read, and the evidence behind each criterion.
 
-    ``stand`` says by its id how each piece of evidence stands to the files now.
+    ``freshness_of`` is the freshness of each sidecar, by its id.
     """
     loaded = records.goal(goal_id)
     goal = loaded.goal
@@ -173,7 +173,7 @@ def contract_and_evidence(
     if goal.run_id is not None:
         evidence, warnings = records.evidence(goal.run_id)
     evidence = [e for e in evidence if e.goal == goal.id]
-    stands = stand(evidence)
+    by_id = freshness_of(evidence)
     return {
         "goal_id": goal.id,
         "file": loaded.file,
@@ -181,7 +181,7 @@ def contract_and_evidence(
         "document": dict(goal.document),
         "run": layout.run_dir(goal.run_id) if goal.run_id else None,
         "evidence": [
-            {**evidence_row(e), **overview.fresh_fields(stands.get(e.id))} for e in evidence
+            {**evidence_row(e), **overview.fresh_fields(by_id.get(e.id))} for e in evidence
         ],
         "warnings": [*loaded.warnings, *warnings],
     }

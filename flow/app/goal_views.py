@@ -296,13 +296,13 @@ def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
     evidence = port.records.counted(path) if path else None
     if evidence is None or not evidence.judgement.get("given"):
         return None
-    said = evidence.judgement
-    judges = said.get("judges") or [said.get("judge")]
+    judgement = evidence.judgement
+    judges = judgement.get("judges") or [judgement.get("judge")]
     return {
         "at": evidence.created_at,
         "judges": list(dict.fromkeys(judges)),
         "evidence": path,
-        "given": said["given"],
+        "given": judgement["given"],
     }
 
 

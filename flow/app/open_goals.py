@@ -101,17 +101,17 @@ class EarlierGoals:
 
 
 def closed_on_record(
-    known: Mapping[str, OpenGoal],
+    left_open: Mapping[str, OpenGoal],
     summaries: Mapping[str, GoalSummary],
     load: Callable[[str], LoadedGoal],
     is_on_record: Callable[[LoadedGoal, str], bool],
 ) -> frozenset[str]:
-    """The known goals whose files say closed, and whose closing the state folder knows.
+    """The goals that Flow left open, whose files say closed, and whose closing is on record.
 
-    ``is_on_record`` answers that for a goal and its run.
+    ``is_on_record`` tells whether the state folder knows the closing of a goal and its run.
     """
     closed = set()
-    for goal_id, goal in known.items():
+    for goal_id, goal in left_open.items():
         if goal_id not in summaries or summaries[goal_id].status not in TERMINAL:
             continue
         try:

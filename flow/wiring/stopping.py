@@ -180,5 +180,5 @@ class StopMoves:
             ledger, records, evaluated, reason, waits=waits, now=clock.now()
         )
 
-    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+    def note_open(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         self._context.remembered.after_change(goal, run_id, status, contract)

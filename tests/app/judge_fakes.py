@@ -8,8 +8,8 @@ from typing import Any
 from flow.app.checks import RawOutput
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.bundle import ContextSources
 from flow.app.judging.changed_files import EvidenceFiles, Raw
+from flow.app.judging.gathering import ContextSources
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.app.judging.records import Keep
 from flow.core.decision.decide import NoOpinion, Opinion
@@ -68,7 +68,7 @@ def reply(verdict: str, *rows: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 class Records(Reading):
-    """The reading side with everything a judge's bundle asks for."""
+    """The reading side with everything a judge context asks for."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)

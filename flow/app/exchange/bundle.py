@@ -126,15 +126,15 @@ def _read_record(statements: Sequence[Mapping[str, Any]], readers: Readers) -> R
         raise _FaultyPart(
             f"it holds {len(statements)} records of evidence ({RECORD}); it must be one"
         )
-    said = _Object(statements[0]["predicate"], "record")
-    files = _attested_files(statements[0]["subject"], said, readers)
+    predicate = _Object(statements[0]["predicate"], "record")
+    files = _attested_files(statements[0]["subject"], predicate, readers)
     contents = {f.name: f.content for f in files if f.content is not None}
-    name = attestation.goal_name(ids.goal_id(said.text("goalId")))
+    name = attestation.goal_name(ids.goal_id(predicate.text("goalId")))
     if name not in contents:
         raise _FaultyPart(f"record: the goal's file {name} is not in it")
     goal = readers.goal(contents[name], name)
-    rubrics = said.texts("rubrics")
-    rows = said.list("evidence")
+    rubrics = predicate.texts("rubrics")
+    rows = predicate.list("evidence")
     if len(rows) > MOST_ITEMS:
         raise _FaultyPart(f"record: more than {MOST_ITEMS} rows of evidence")
     read: dict[str, Evidence] = {}
@@ -145,26 +145,26 @@ def _read_record(statements: Sequence[Mapping[str, Any]], readers: Readers) -> R
     record = Record(
         goal=goal,
         contract=goal.digest(rubrics),
-        run_id=ids.run_id(said.text("runId")),
-        flow_version=said.text("flowVersion"),
-        resource_uri=said.text("resourceUri"),
-        closed_at=said.text("closedAt", optional=True),
+        run_id=ids.run_id(predicate.text("runId")),
+        flow_version=predicate.text("flowVersion"),
+        resource_uri=predicate.text("resourceUri"),
+        closed_at=predicate.text("closedAt", optional=True),
         rubrics=rubrics,
-        left_out=said.numbers("leftOut"),
+        left_out=predicate.numbers("leftOut"),
         items=items,
         files=files,
     )
-    if said.text("contract") != record.contract:
+    if predicate.text("contract") != record.contract:
         raise _FaultyPart("record: contract is not the digest of the goal in it")
     _check_files(record)
     return record
 
 
 def _attested_files(
-    subject: Sequence[Any], said: _Object, readers: Readers
+    subject: Sequence[Any], predicate: _Object, readers: Readers
 ) -> tuple[AttestedFile, ...]:
     """The record's files: each subject is one, and its content must have its digest."""
-    contents = said.texts("files")
+    contents = predicate.texts("files")
     by_name: dict[str, AttestedFile] = {}
     for place, row in enumerate(subject):
         one = _Object(row, f"record: subject[{place}]")
@@ -197,7 +197,7 @@ def _attested_sidecar(
     if file != attestation.sidecar_name(evidence.id):
         raise _FaultyPart(f"{row.place}: {visible(file)[:80]} is not the name of {evidence.id}")
     criterion = row.text("criterion", optional=True)
-    if row.said.get("counted") is not (criterion is not None):
+    if row.value.get("counted") is not (criterion is not None):
         raise _FaultyPart(f"{row.place}: counted is not whether it decides a criterion")
     return AttestedSidecar(file, evidence, criterion, row.text("commit", optional=True))
 
@@ -293,11 +293,11 @@ class _Object:
     def __init__(self, value: Any, place: str) -> None:
         if not isinstance(value, dict):
             raise _FaultyPart(f"{place} is no object")
-        self.said: dict[str, Any] = value
+        self.value: dict[str, Any] = value
         self.place = place
 
     def text(self, key: str, *, optional: bool = False) -> Any:
-        value = self.said.get(key)
+        value = self.value.get(key)
         if optional and value is None:
             return None
         if not isinstance(value, str) or not 0 < len(value) <= 4096:
@@ -305,19 +305,19 @@ class _Object:
         return value
 
     def list(self, key: str) -> list[Any]:
-        value = self.said.get(key)
+        value = self.value.get(key)
         if not isinstance(value, list):
             raise _FaultyPart(f"{self.place}: {key} is no list")
         return value
 
     def texts(self, key: str) -> dict[str, str]:
-        value = self.said.get(key)
+        value = self.value.get(key)
         if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
             raise _FaultyPart(f"{self.place}: {key} is no object of texts")
         return value
 
     def numbers(self, key: str) -> dict[str, int]:
-        value = self.said.get(key)
+        value = self.value.get(key)
         if not isinstance(value, dict) or not all(type(v) is int for v in value.values()):
             raise _FaultyPart(f"{self.place}: {key} is no object of whole numbers")
         return value

@@ -25,7 +25,7 @@ class ImportedReport(NamedTuple):
     evidence: Evidence
     path: str
     commit: str
-    stand: Freshness | None
+    freshness: Freshness | None
     """Freshness of the report against the files now; None if unknown."""
     warnings: tuple[str, ...]
 
@@ -67,7 +67,7 @@ class ImportPort(GoalPort, ClockPort, Protocol):
         """One sidecar; None if it is not there."""
 
     def freshness(self, evidence: Sequence[Evidence]) -> Mapping[str, Freshness]:
-        """By its id, how each sidecar stands to the files now."""
+        """The freshness of each sidecar, by its id."""
 
 
 def import_report(
@@ -116,8 +116,8 @@ def import_report(
     evidence = port.evidence_named(run, evidence_id)
     if evidence is None:
         raise in_file(path).not_found("the evidence that was recorded is gone")
-    stand = port.freshness((evidence,)).get(evidence.id)
-    return ImportedReport(evidence, path, about, stand, warnings)
+    freshness = port.freshness((evidence,)).get(evidence.id)
+    return ImportedReport(evidence, path, about, freshness, warnings)
 
 
 def _about(port: ImportPort, report: CheckReport, commit: str | None, name: str) -> str:

@@ -75,7 +75,7 @@ def try_cases(
     """
     prepared = _prepared(port, file, port.judge(backend), samples)
     ask = prepared[0].judgement.ask
-    book = port.label_log()
+    log = port.label_log()
     labels, unanswered = [], []
     for case, judgement, key in prepared:
         try:
@@ -88,7 +88,7 @@ def try_cases(
         labels.append(Label(case.label, result.passed))
         if record:
             about, now = case.id[:200], port.now()
-            book.add([LabelLine(now, ask.name, key, about, case.label, result.passed, "calibrate")])
+            log.add([LabelLine(now, ask.name, key, about, case.label, result.passed, "calibrate")])
         progress(TriedCase(case, result.passed, f"{result.score:.3g}"))
     return {
         "judge": ask.name,
@@ -96,14 +96,14 @@ def try_cases(
         **calibrate(labels).to_document(),
         "no_answer": unanswered,
         "recorded": record,
-        "believed": _belief(port, book.labels(ask.name)),
+        "believed": _belief(port, log.labels(ask.name)),
     }
 
 
 def label_history(port: CalibrationPort) -> dict[str, Any]:
     """The agreement of each judge with people so far, and every label."""
-    book = port.label_log()
-    lines = book.lines()
+    log = port.label_log()
+    lines = log.lines()
     judges = []
     for name in dict.fromkeys(line.judge for line in lines):
         own = [line for line in lines if line.judge == name]
@@ -118,7 +118,7 @@ def label_history(port: CalibrationPort) -> dict[str, Any]:
             }
         )
     rows = [line._asdict() for line in lines]
-    return {"judges": judges, "labels": rows, "warnings": list(book.warnings)}
+    return {"judges": judges, "labels": rows, "warnings": list(log.warnings)}
 
 
 class _PreparedCase(NamedTuple):

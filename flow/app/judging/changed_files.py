@@ -1,6 +1,6 @@
-"""The evidence of a fuzzy criterion that names none.
+"""Evidence for fuzzy criteria that name none.
 
-The files that were changed inside the goal's paths, and the output of the other criteria's
+It is the files that were changed inside the goal's paths, and the output of the other criteria's
 commands. Each piece is in the prompt once, however many criteria it is evidence of.
 """
 
@@ -39,7 +39,7 @@ _NOT_SENT = "changed files are not sent to judges (flow.goals.judge.changedFiles
 
 
 class Shared(NamedTuple):
-    """The evidence of a bundle with what such criteria rest on, and what is not there."""
+    """The evidence of a judge context with what such criteria rest on, and what is not there."""
 
     items: tuple[ContextItem, ...]
     missing: tuple[MissingEvidence, ...] = ()

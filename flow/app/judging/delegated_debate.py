@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.app.judging.bundle import denied_context, journals
 from flow.app.judging.debate_calls import DebatePlace, hold_plan
 from flow.app.judging.debate_plan import DebatePlan
+from flow.app.judging.gathering import denied_context, journals
 from flow.app.judging.port import AskJudge, NoAnswer, name_of
 from flow.core.decision.explain import NO_ANSWER
 from flow.core.judging.debate import criteria as debate_criteria

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from posixpath import normpath
 
-from flow.app.judging.bundle import denied_context, journals
+from flow.app.judging.gathering import denied_context, journals
 from flow.app.judging.port import AskJudge, NoAnswer
 from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core import instant
@@ -51,29 +51,29 @@ def judge_by_scorecard(
     judge: AskJudge | NoAnswer,
     case: JudgeCase,
     criterion: Criterion,
-    order: DelegatedScorecard,
+    request: DelegatedScorecard,
 ) -> DelegatedOpinion:
     """The opinion that the card of the execution gives of the criterion; the card is stored."""
     if isinstance(judge, NoAnswer):
         why = f"{judge.usage.backend} cannot be asked: {judge.reason}"
-        return undecided(criterion, order, why)
-    refusal = _refusal(port, case, order)
+        return undecided(criterion, request, why)
+    refusal = _refusal(port, case, request)
     if refusal:
-        return undecided(criterion, order, refusal)
-    transcript = _transcript(port, order)
-    why = _why_older(case, order, transcript)
+        return undecided(criterion, request, refusal)
+    transcript = _transcript(port, request)
+    why = _why_older(case, request, transcript)
     if why:
-        return undecided(criterion, order, why)
-    request = ScoreRequest(
-        skill=order.skill,
+        return undecided(criterion, request, why)
+    score_request = ScoreRequest(
+        skill=request.skill,
         transcript=transcript,
-        rubric=order.rubric,
+        rubric=request.rubric,
         backend=judge,
         folder=case.facts.baseline.scores_dir.strip("/") or None,
-        own_rubrics=order.rubric is not None,
+        own_rubrics=request.rubric is not None,
     )
-    card = port.score(request)
-    return _graded_card(criterion, order, card, unsupported(card.document), judge.name)
+    card = port.score(score_request)
+    return _graded_card(criterion, request, card, unsupported(card.document), judge.name)
 
 
 def _graded_card(

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 
-from flow.app.judging import bundle as judging_bundle
+from flow.app.judging import gathering, rubric_criteria
 from flow.app.judging import records as judging_records
-from flow.app.judging import rubric_criteria
 from flow.app.judging.asking import Asking, summed
 from flow.app.judging.port import AskJudge, JudgeAnswer, NoAnswer, Usage, name_of
 from flow.app.judging.records import AskedBallot, Canary, Judgement, Keep
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import JudgeCase, Listener
-    from flow.app.judging.bundle import ContextSources
+    from flow.app.judging.gathering import ContextSources
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
     from flow.core.judging.rubric.model import Rubric
@@ -67,32 +66,32 @@ class JudgeTools(NamedTuple):
 
 def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
     """Ask every judge of the panel; return their opinion, or the reason for having none."""
-    bundle = judging_bundle.gather_context(case, tools.sources)
-    refusal = _refusal(case, tools, bundle)
+    judge_context = gathering.gather_context(case, tools.sources)
+    refusal = _refusal(case, tools, judge_context)
     if refusal:
         return NoOpinion(refusal)
-    session = _Session(case, tools, bundle)
+    session = _Session(case, tools, judge_context)
     judged = session.judge_delegated()
-    cast = session.ballots()
-    warnings = _warnings(cast, judged)
-    if not cast and not any(row.judges for row in judged):
+    asked_ballots = session.ballots()
+    warnings = _warnings(asked_ballots, judged)
+    if not asked_ballots and not any(row.judges for row in judged):
         alike: dict[str, list[str]] = {}
         for row in judged:
             alike.setdefault(row.reason, []).append(row.id)
         reasons = "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in alike.items())
-        alone = bool(judged) and all(row.way == "person" for row in judged)
+        only_a_person = bool(judged) and all(row.way == "person" for row in judged)
         reason = reasons or "no criterion is left to ask about"
-        return NoOpinion(reason, warnings, "person" if alone else "ask")
-    tally = ballots.tally(_usable(cast), len(cast), session.sought)
+        return NoOpinion(reason, warnings, "person" if only_a_person else "ask")
+    tally = ballots.tally(_usable(asked_ballots), len(asked_ballots), session.sought)
     if judged and (tally is not None or not session.sought):
-        tally = delegated.combined(tally, judged, bundle.sought)
+        tally = delegated.combined(tally, judged, judge_context.sought)
     sidecar = None
     if tools.keep is not None:
         judges = [name_of(judge) for judge in tools.panel]
-        judgement = Judgement(cast, tally, judged, judges, list(session.canaries.values()))
+        judgement = Judgement(asked_ballots, tally, judged, judges, list(session.canaries.values()))
         sidecar = judging_records.record_judgement(case, judgement, tools.keep)
     if tally is None:
-        return NoOpinion(_why_silent(cast), warnings)
+        return NoOpinion(_why_no_opinion(asked_ballots), warnings)
     return Opinion(
         tally.verdict,
         tally.confidence,
@@ -106,33 +105,35 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
     )
 
 
-def _usable(cast: Sequence[AskedBallot]) -> list[reply.Ballot]:
-    return [row.ballot for row in cast if not isinstance(row.ballot, NoAnswer)]
+def _usable(asked_ballots: Sequence[AskedBallot]) -> list[reply.Ballot]:
+    return [row.ballot for row in asked_ballots if not isinstance(row.ballot, NoAnswer)]
 
 
-def _refusal(case: JudgeCase, tools: JudgeTools, bundle: JudgeContext) -> str:
+def _refusal(case: JudgeCase, tools: JudgeTools, judge_context: JudgeContext) -> str:
     """The reason that no judge is called; empty if judges are called."""
     if len(tools.panel) > MOST_BALLOTS:
         return f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}"
-    if len(bundle.sought) > MOST_SOUGHT:
-        return f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question"
-    return rubric_criteria.unusable(case.facts.loaded.goal, bundle, tools.rubrics)
+    if len(judge_context.sought) > MOST_SOUGHT:
+        return f"{len(judge_context.sought)} criteria are more than {MOST_SOUGHT} in one question"
+    return rubric_criteria.unusable(case.facts.loaded.goal, judge_context, tools.rubrics)
 
 
 class _Session:
     """The questions of one evaluation: they share the clock and the canaries."""
 
-    def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: JudgeContext) -> None:
+    def __init__(self, case: JudgeCase, tools: JudgeTools, judge_context: JudgeContext) -> None:
         self._goal = case.facts.loaded.goal
         self._label = f"goal {self._goal.id}, "
-        self._case, self._tools, self._whole = case, tools, bundle
-        balloted = delegated.balloted(self._goal, bundle.sought)
-        unshown = [row for row in balloted if row.fuzzy and not bundle.grounded(row.id)]
-        self._left_to_a_person = [_nothing_to_show(row.id, bundle) for row in unshown]
-        self._bundle = bundle.limited_to(tuple(row for row in balloted if row not in unshown))
+        self._case, self._tools, self._whole = case, tools, judge_context
+        balloted = delegated.balloted(self._goal, judge_context.sought)
+        unshown = [row for row in balloted if row.fuzzy and not judge_context.grounded(row.id)]
+        self._left_to_a_person = [_nothing_to_show(row.id, judge_context) for row in unshown]
+        self._ballot_context = judge_context.limited_to(
+            tuple(row for row in balloted if row not in unshown)
+        )
         self._started = tools.monotonic()
         self.canaries: dict[str, Canary] = {}
-        self.sought = self._bundle.sought
+        self.sought = self._ballot_context.sought
 
     def judge_delegated(self) -> list[delegated.DelegatedOpinion]:
         """The opinions on the criteria that are delegated, each judged in its own way."""
@@ -184,13 +185,13 @@ class _Session:
         return [self._ballot(number, judge) for number, judge in enumerate(self._tools.panel)]
 
     def _ballot(self, number: int, judge: AskJudge | NoAnswer) -> AskedBallot:
-        written = prompt.goal_question(self._bundle, self._tools.nonce(), number)
+        written = prompt.goal_question(self._ballot_context, self._tools.nonce(), number)
         name = name_of(judge)
         if isinstance(judge, NoAnswer):
             return AskedBallot(number, name, written, judge.usage, judge)
         if self._tools.settings.canary and (reason := self._canary(judge)):
-            silent = NoAnswer("error", reason, Usage(name, attempts=0))
-            return AskedBallot(number, name, written, silent.usage, silent)
+            refused = NoAnswer("error", reason, Usage(name, attempts=0))
+            return AskedBallot(number, name, written, refused.usage, refused)
         what = f"ballot {number + 1} of {len(self._tools.panel)}"
         label = f"{self._label}{what}"
 
@@ -209,7 +210,7 @@ class _Session:
             ballot, judgements = rubric_criteria.refine_ballot(
                 ballot,
                 self._goal,
-                self._bundle,
+                self._ballot_context,
                 self._tools.rubrics,
                 asking=asking,
                 nonce=self._tools.nonce,
@@ -259,9 +260,9 @@ class _Session:
         return ballot.lower("needs_human_review", why)
 
 
-def _nothing_to_show(criterion_id: str, bundle: JudgeContext) -> delegated.DelegatedOpinion:
+def _nothing_to_show(criterion_id: str, judge_context: JudgeContext) -> delegated.DelegatedOpinion:
     """No judge could prove it: a pass needs evidence to rest on, so a person is asked."""
-    why = "; ".join(row.reason for row in bundle.missing if row.criterion_id == criterion_id)
+    why = "; ".join(row.reason for row in judge_context.missing if row.criterion_id == criterion_id)
     reason = f"no judge is asked, since there is nothing to show one ({why})"
     return delegated.DelegatedOpinion(criterion_id, "person", None, reason)
 
@@ -274,7 +275,7 @@ def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     goal, records = case.facts.loaded.goal, tools.sources.records
     if any(c.fuzzy and not c.hermetic for c in goal.criteria):
         return None
-    asked = judging_bundle.sought_criteria(goal, case.approved)
+    asked = gathering.sought_criteria(goal, case.approved)
     names = [name_of(judge) for judge in tools.panel]
     sidecars, _ = records.evidence(case.facts.run_id)
     for evidence in reversed(sidecars):
@@ -289,30 +290,30 @@ def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     return None
 
 
-def _why_silent(cast: Sequence[AskedBallot]) -> str:
-    different = list(dict.fromkeys(map(_why_no_answer, cast)))
+def _why_no_opinion(asked_ballots: Sequence[AskedBallot]) -> str:
+    different = list(dict.fromkeys(map(_why_no_answer, asked_ballots)))
     return joined(different[:3], len(different), "; ")
 
 
-def _why_no_answer(cast: AskedBallot) -> str:
-    if not isinstance(cast.ballot, NoAnswer):
+def _why_no_answer(asked: AskedBallot) -> str:
+    if not isinstance(asked.ballot, NoAnswer):
         return ""
-    why = reply.safe_words(cast.ballot.reason, 300)
-    if cast.ballot.kind == "not_configured":
+    why = reply.safe_words(asked.ballot.reason, 300)
+    if asked.ballot.kind == "not_configured":
         return why
-    return f"{cast.judge}{NO_ANSWER} ({cast.ballot.kind}): {why}"
+    return f"{asked.judge}{NO_ANSWER} ({asked.ballot.kind}): {why}"
 
 
 def _warnings(
-    cast: Sequence[AskedBallot], judged: Sequence[delegated.DelegatedOpinion]
+    asked_ballots: Sequence[AskedBallot], judged: Sequence[delegated.DelegatedOpinion]
 ) -> tuple[str, ...]:
     """The warnings about prompts and answers, each once."""
     lines = [f"{row.id}, {row.way}: {remark}" for row in judged for remark in row.remarks]
-    for row in cast:
+    for row in asked_ballots:
         lines += [f"given to the judge: {report}" for report in row.question.reports]
         if not isinstance(row.ballot, NoAnswer):
             lines += [f"judge {row.judge}: {remark}" for remark in row.ballot.remarks]
-        elif len(cast) > 1:
+        elif len(asked_ballots) > 1:
             why = reply.safe_words(row.ballot.reason, 300)
             lines.append(f"judge {row.judge}, ballot {row.number + 1}: no answer: {why}")
         lines += [f"not given to the judge: {note}" for note in row.question.left_out]

@@ -82,12 +82,12 @@ def sample_count(samples: object) -> int:
     return whole_number(samples, "samples", 1, MOST_SAMPLES)
 
 
-def no_answer(silent: NoAnswer) -> NoUsableAnswer:
+def no_answer(answer: NoAnswer) -> NoUsableAnswer:
     """A :class:`NoAnswer` as an error."""
-    if silent.kind == "not_configured":  # its reason says what to do
-        return NoUsableAnswer(silent.reason, code=silent.kind)
+    if answer.kind == "not_configured":  # its reason says what to do
+        return NoUsableAnswer(answer.reason, code=answer.kind)
     return NoUsableAnswer(
-        f"the judge {silent.usage.backend} gave no usable answer: {silent.reason}",
-        code=silent.kind,
+        f"the judge {answer.usage.backend} gave no usable answer: {answer.reason}",
+        code=answer.kind,
         remedy="ask again, or let a person decide",
     )

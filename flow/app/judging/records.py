@@ -183,19 +183,19 @@ def opinion(
     )
 
 
-def _ballot_document(cast: AskedBallot) -> dict[str, Any]:
+def _ballot_document(asked: AskedBallot) -> dict[str, Any]:
     """One ballot, with the question's digests and the reply."""
-    question, ballot = cast.question, cast.ballot
+    question, ballot = asked.question, asked.ballot
     body: dict[str, Any] = {
-        "judge": cast.judge,
-        "ballot": cast.number + 1,
-        **_usage_document(cast.usage),
+        "judge": asked.judge,
+        "ballot": asked.number + 1,
+        **_usage_document(asked.usage),
         "prompt_sha256": canonical_digest([question.system, question.prompt]),
         "prompt_bytes": question.size,
         "neutralised": list(question.reports),
         "left_out": list(question.left_out),
     }
-    if cast.usage.attempts:
+    if asked.usage.attempts:
         body["given"] = [_given_document(piece) for piece in question.sources]
     if isinstance(ballot, NoAnswer):
         return {**body, "no_answer": {"kind": ballot.kind, "reason": ballot.reason[:2000]}}
@@ -206,8 +206,8 @@ def _ballot_document(cast: AskedBallot) -> dict[str, Any]:
         "criteria": [_criterion(row) for row in ballot.rows],
         "remarks": list(ballot.remarks),
     }
-    if cast.rubrics:
-        body["rubrics"] = [dict(judgement) for judgement in cast.rubrics]
+    if asked.rubrics:
+        body["rubrics"] = [dict(judgement) for judgement in asked.rubrics]
     return body
 
 

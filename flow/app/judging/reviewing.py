@@ -6,7 +6,7 @@ from flow.app.evaluation import measured_rows, proposals, protected_files
 from flow.app.evaluation.goal_rules import deciding_snapshot, goal_boundary, protected_changes
 from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.values import Facts, JudgeCase, Measurement, Measurements, Request
-from flow.app.judging import bundle as judging_bundle
+from flow.app.judging import gathering
 from flow.core import layout
 from flow.core.boundary.by_products import edited_by_products
 from flow.core.decision import decide, explain
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flow.app.evaluation.closing_context import ClosingContext
-    from flow.app.judging.bundle import ContextSources
+    from flow.app.judging.gathering import ContextSources
     from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion
     from flow.core.judging.common.question import Question
@@ -65,7 +65,7 @@ def review_case(
 class FirstBallot(NamedTuple):
     """The prompt of the first ballot about a goal."""
 
-    bundle: JudgeContext
+    judge_context: JudgeContext
     prompt: Question | None
     """None if there is nothing to ask the ballots about."""
     delegated: tuple[tuple[str, str], ...]
@@ -77,17 +77,17 @@ def first_ballot(
 ) -> FirstBallot:
     """The prompt of the first ballot; no judge is called."""
     goal = case.facts.loaded.goal
-    whole = judging_bundle.gather_context(case, sources)
+    whole = gathering.gather_context(case, sources)
     ways = tuple(
-        (criterion.id, order.way)
+        (criterion.id, judgement.way)
         for criterion in delegated.delegated_criteria(goal, whole.sought)
-        for order in delegated.delegated_judgements(criterion)
+        for judgement in delegated.delegated_judgements(criterion)
     )
-    bundle = whole.limited_to(delegated.balloted(goal, whole.sought))
-    if not bundle.sought:
-        return FirstBallot(bundle, None, ways)
-    written = prompt.goal_question(bundle, nonce)
-    return FirstBallot(bundle, written._replace(prompt=redact(written.prompt)), ways)
+    judge_context = whole.limited_to(delegated.balloted(goal, whole.sought))
+    if not judge_context.sought:
+        return FirstBallot(judge_context, None, ways)
+    written = prompt.goal_question(judge_context, nonce)
+    return FirstBallot(judge_context, written._replace(prompt=redact(written.prompt)), ways)
 
 
 def _reviewed_row(

@@ -43,9 +43,9 @@ class Refined(NamedTuple):
     judgements: tuple[Mapping[str, Any], ...] = ()
 
 
-def unusable(goal: Goal, bundle: JudgeContext, rubrics: Rubrics) -> str:
+def unusable(goal: Goal, judge_context: JudgeContext, rubrics: Rubrics) -> str:
     """The reason that the goal's rubrics cannot be used; empty if they can. No judge is called."""
-    asked = {sought.id for sought in bundle.sought}
+    asked = {sought.id for sought in judge_context.sought}
     reasons = []
     for criterion in goal.criteria:
         name = criterion.document.get("rubric")
@@ -59,7 +59,7 @@ def unusable(goal: Goal, bundle: JudgeContext, rubrics: Rubrics) -> str:
 def refine_ballot(
     ballot: Ballot,
     goal: Goal,
-    bundle: JudgeContext,
+    judge_context: JudgeContext,
     rubrics: Rubrics,
     *,
     asking: Asking,
@@ -72,13 +72,13 @@ def refine_ballot(
     """
     judgements: list[Mapping[str, Any]] = []
     named = {c.id: c.document.get("rubric") for c in goal.criteria if c.fuzzy}
-    for sought in bundle.sought:
+    for sought in judge_context.sought:
         name = named.get(sought.id)
         rubric = rubrics.get(name) if name else None
         if not isinstance(rubric, Rubric) or ballot.row(sought.id).status != "pass":
             continue
-        question = _question(sought, rubric, bundle, nonce(), turn)
-        label = f"goal {bundle.goal_id}, {sought.id} by the rubric {name}"
+        question = _question(sought, rubric, judge_context, nonce(), turn)
+        label = f"goal {judge_context.goal_id}, {sought.id} by the rubric {name}"
         read = partial(read_reply, rubric, quotable=question.quotable)
         marks = asking.ask(question._replace(label=label), read, prefix="")
         if isinstance(marks, NoAnswer):
@@ -91,11 +91,11 @@ def refine_ballot(
 
 
 def _question(
-    sought: SoughtCriterion, rubric: Rubric, bundle: JudgeContext, nonce: str, turn: int
+    sought: SoughtCriterion, rubric: Rubric, judge_context: JudgeContext, nonce: str, turn: int
 ) -> Question:
     parts = [
         item.part._replace(name=f"evidence of {sought.id}, {item.kind}")
-        for item in bundle.items
+        for item in judge_context.items
         if item.about(sought.id) and item.counts
     ]
     context = [FencedPart("criterion", sought.text)]

@@ -1,4 +1,4 @@
-"""A person says which session works on a goal, or that one is not missed any more."""
+"""A person says which session works on a goal, or that a goal counts as left open no more."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ def claim(port: ClaimPort, goal_id: str, session: str | None, note: NoteEvent) -
 
 
 def forget(port: ClaimPort, goal_id: str, note: NoteEvent) -> None:
-    """Miss the goal no longer. Raises :class:`InputError` if it is not missed."""
+    """Forget that Flow left the goal open here: no stop looks for it any more.
+
+    Raises :class:`InputError` if it is not remembered.
+    """
     left = port.checkout_notes.read().goals.get(ids.goal_id(goal_id))
     if left is None or not port.checkout_notes.forget(goal_id):
         raise at_key("goal id", goal_id).not_found(

@@ -32,13 +32,13 @@ TWICE = "the Stop hook ran twice at this stop, which counts once: keep one of it
 
 
 class Chosen(NamedTuple):
-    """The goals that a stop is about, and what is said of the others."""
+    """The goals that a stop is about, and the reasons that others are not judged."""
 
     goals: tuple[Goal, ...]
     why_not: tuple[str, ...] = ()
-    """Why others are not judged, for the host."""
-    said: tuple[str, ...] = ()
-    """The reasons that are new, for the user."""
+    """The reasons, for the host."""
+    for_user: tuple[str, ...] = ()
+    """Messages for the user: those of these reasons that are new."""
     losses: tuple[Loss, ...] = ()
 
 
@@ -54,7 +54,7 @@ def handle_stop(event: StopEvent, host: Host, tools: StopTools) -> StopAnswer:
     if closings:
         tools.sessions.closings_told([goal.goal_id for goal in closings])
         told = cut_list([goal.sentence() for goal in closings], GOALS)
-        chosen = chosen._replace(said=(*told, *chosen.said))
+        chosen = chosen._replace(for_user=(*told, *chosen.for_user))
     answer = _stop_answer([*waiting, *judged], chosen, losses, asked, sight, tools)
     notes = _noted_stop(notes, judged, losses, asked)
     if event.session and (judged or _is_noteworthy(notes, sight, event.session, tools)):
@@ -74,7 +74,7 @@ def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
     acting = [g for g in acting if g.status != "waiting_for_ci"] or acting
     # Of several, only goals that Flow itself left open here compete: a goal file that merely
     # arrived must not make the choice ambiguous.
-    pool = [g for g in acting if g.id in sight.known] if len(acting) > 1 else acting
+    pool = [g for g in acting if g.id in sight.left_open] if len(acting) > 1 else acting
     if len(pool) == 1 and owners[pool[0].id] is None:
         return _with_other_goals(pool, acting, owners, losses)
     if len(acting) == 1:
@@ -101,7 +101,7 @@ def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
 def _owner_session(
     goal: Goal, notes: SessionNotes, event: StopEvent, tools: StopTools, losses: list[Loss]
 ) -> str | None:
-    """The session that a goal belongs to. ``losses`` gets what is worth a word."""
+    """The session that a goal belongs to; what the user must hear of that goes to ``losses``."""
     owner = tools.sessions.owner(goal.id)
     if owner == NEXT_SESSION:
         if event.session is not None:
@@ -125,7 +125,7 @@ def _with_other_goals(
     owners: Mapping[str, str | None],
     losses: Sequence[Loss],
 ) -> Chosen:
-    """``mine``, and a word about each active goal that is not."""
+    """``mine``, and the reason why each other active goal is not judged."""
     ids = {goal.id for goal in mine}
     others = [g for g in acting if g.id not in ids and g.status != "waiting_for_ci"]
     unclaimed = [Loss(g.id, "unclaimed") for g in others if owners[g.id] is None]
@@ -140,7 +140,7 @@ def _of_another(goal: Goal) -> str:
 def _waiting_goals(
     goals: Sequence[Goal], notes: SessionNotes, event: StopEvent, tools: StopTools
 ) -> tuple[list[Goal], list[JudgedGoal], SessionNotes]:
-    """The goals to judge now; what is said of those that wait; the notes with the waits counted."""
+    """The goals to judge now, the answers for those that wait, the notes with the waits counted."""
     ready, waiting, waits = [], [], {}
     for goal in goals:
         times = notes.waits.get(goal.id, 0) + 1
@@ -230,32 +230,35 @@ def _stop_answer(
     news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
     sentences = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
     told = cut_list(sentences, GOALS)
-    if any(part.again for part in parts):
+    if any(part.answered_before for part in parts):
         told.append(TWICE)
     elif sight.notes.judging:
         told.append(INTERRUPTED)
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
         going_on.append(stop_messages.restore_request(asked, sight.notes, tools.fail_after))
-    said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
+    messages = cut_list(chosen.for_user, GOALS)
+    messages += [text for part in parts for text in part.for_user]
     lost = {loss.goal_id for loss in news}
     unreadable = [error for goal_id, error in sight.broken.items() if goal_id not in lost]
-    said += _first_faults("cannot read a goal", unreadable, f"goals cannot be read: {GOALS}")
-    said += _first_faults(UNFINISHED, sight.unfinished, f"changes are not, either: {FINISH}")
+    messages += _first_faults("cannot read a goal", unreadable, f"goals cannot be read: {GOALS}")
+    messages += _first_faults(UNFINISHED, sight.unfinished, f"changes are not, either: {FINISH}")
     lines = [part.line for part in parts]
     if going_on:
-        return StopAnswer("continue", "\n\n".join(going_on), "", _message(lines, [*said, *told]))
+        return StopAnswer(
+            "continue", "\n\n".join(going_on), "", _message(lines, [*messages, *told])
+        )
     reasons = [part.reason for part in parts] + cut_list(chosen.why_not, GOALS)
     sentences = [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
     reasons += cut_list(sentences, GOALS)
     hint = next((part.hint for part in parts if part.hint), "")
     reason = "; ".join(reasons) or "no active goal on this branch"
-    return StopAnswer("let_go", reason, hint, _message(lines, [*said, *told]))
+    return StopAnswer("let_go", reason, hint, _message(lines, [*messages, *told]))
 
 
-def _message(lines: Sequence[str], said: Sequence[str]) -> str:
-    """For the user's eyes: a line for each goal that was judged, and one for everything else."""
-    rest = "; ".join(text for text in said if text)
+def _message(lines: Sequence[str], messages: Sequence[str]) -> str:
+    """The user's message: a line for each goal that was judged, and one for everything else."""
+    rest = "; ".join(text for text in messages if text)
     return "\n".join([*filter(None, lines), *([f"Flow: {rest}"] if rest else [])])
 
 
@@ -284,4 +287,4 @@ def _is_noteworthy(notes: SessionNotes, sight: Sight, session: str, tools: StopT
     """Whether there is anything to remember of a stop that judged nothing."""
     if notes != sight.notes:
         return True
-    return bool(sight.known or sight.goals) and not tools.sessions.has_stopped(session)
+    return bool(sight.left_open or sight.goals) and not tools.sessions.has_stopped(session)

@@ -43,7 +43,7 @@ class Sight(NamedTuple):
     """The branch's goals that are not closed."""
     broken: Mapping[str, FlowError] = {}
     """Faults of unreadable goals, by id."""
-    known: Mapping[str, OpenGoal] = {}
+    left_open: Mapping[str, OpenGoal] = {}
     """The goals that Flow left open in this checkout, by id."""
     losses: Sequence[Loss] = ()
     """Those of them that cannot be judged any more."""
@@ -124,8 +124,8 @@ class GoalMoves(Protocol):
     def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
         """Propose ``failed``; with ``waits`` the goal waits for the user meanwhile."""
 
-    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
-        """Remember a goal that was judged: from now on it is missed."""
+    def note_open(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        """Remember a judged goal as left open: later stops notice if it is lost."""
 
 
 class StopTools(NamedTuple):

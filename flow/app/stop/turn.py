@@ -51,14 +51,14 @@ class JudgedGoal(NamedTuple):
     goal_id: str
     action: Literal["continue", "let_go"]
     reason: str
-    said: tuple[str, ...] = ()
-    """For the user's eyes; of a goal that continues, what the agent's text does not have."""
+    for_user: tuple[str, ...] = ()
+    """Messages for the user; of a goal that continues, those that are not in the agent's text."""
     hint: str = ""
     line: str = ""
     """The goal's standing and the next step, for the user."""
     loss: Loss | None = None
     """Why it was not judged; None if it was, or if nothing more is to be said of it."""
-    again: bool = False
+    answered_before: bool = False
     """Whether another run of the hook has answered this stop."""
     of_another: bool = False
     """Whether another session that stopped at the same time has got the goal."""
@@ -85,8 +85,8 @@ class _JudgedTurn(NamedTuple):
         return not core.disproved(self.evaluation.candidate, self.evaluation.measured)
 
     @property
-    def told_row(self) -> Row:
-        """The row in words for the person: without an earlier proof none is lost."""
+    def shown_row(self) -> Row:
+        """The row that the user reads: ``proof_lost`` only if a criterion did show something."""
         lost = self.row == "proof_lost" and not self.proof_lost
         return "inconclusive" if lost else self.row
 
@@ -116,13 +116,19 @@ def judge_stop(
         evaluation.candidate, evaluation.decision, evaluation.opinion, (*lost, *ended)
     )
     passing = core.passing_set(evaluation.measured)
-    again = core.answered_meanwhile(before, event.session, event.prompt, host.began)
+    answered_before = core.answered_meanwhile(before, event.session, event.prompt, host.began)
     loop = _with_evidence(before, verdict)
-    if not again:
+    if not answered_before:
         loop = _with_this_stop(loop, event, evaluation, row, passing)
     limits = _limits(goal, host, tools)
     step = core.stop_step(
-        row, mode, loop, limits, tree=evaluation.facts.subject.tree, at=tools.now(), again=again
+        row,
+        mode,
+        loop,
+        limits,
+        tree=evaluation.facts.subject.tree,
+        at=tools.now(),
+        again=answered_before,
     )
     if step.action == "continue" and (moved := moved_meanwhile(goal, event, tools)):
         return moved
@@ -144,7 +150,7 @@ def judge_stop(
     if event.message is not None:
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
-    return answer._replace(again=again)
+    return answer._replace(answered_before=answered_before)
 
 
 def moved_meanwhile(goal: Goal, event: StopEvent, tools: StopTools) -> JudgedGoal | None:
@@ -227,18 +233,18 @@ def _with_evidence(loop: LoopCounters, verdict: Verdict) -> LoopCounters:
 
 
 def _remember(turn: _JudgedTurn, event: StopEvent, tools: StopTools, sight: Sight) -> None:
-    """Remember the goal's session, and that the goal is missed if it disappears."""
+    """Remember the goal's session, and that the goal was left open."""
     goal, verdict, sessions = turn.goal, turn.verdict, tools.sessions
     mine = event.session is not None and sessions.owner(goal.id) == event.session
     if event.session and (turn.step.action == "continue" or mine):
         sessions.own(goal.id, event.session)  # not idle
-    known, contract = sight.known.get(goal.id), sight.contracts.get(goal.id, "")
+    known, contract = sight.left_open.get(goal.id), sight.contracts.get(goal.id, "")
     if verdict.lifecycle_to != "failed" and (known is None or known.contract != contract):
-        tools.moves.missed(goal, verdict.run_id, verdict.lifecycle_to, contract)
+        tools.moves.note_open(goal, verdict.run_id, verdict.lifecycle_to, contract)
 
 
 def _contract_by_hand(goal: Goal, sight: Sight) -> Loss | None:
-    known = sight.known.get(goal.id)
+    known = sight.left_open.get(goal.id)
     if known is None or not known.contract or known.contract == sight.contracts.get(goal.id):
         return None
     return Loss(goal.id, "contract_by_hand")
@@ -304,8 +310,8 @@ def _limit_verdict(why: LimitName, turn: _JudgedTurn, tools: StopTools) -> Verdi
 def _goal_answer(
     turn: _JudgedTurn, host: Host, tools: StopTools, warnings: Sequence[str]
 ) -> JudgedGoal:
-    goal, mode, verdict, evaluation, _, step, limits, _, _ = turn
-    row, warns = turn.told_row, ""
+    goal, mode, verdict, step, limits = turn.goal, turn.mode, turn.verdict, turn.step, turn.limits
+    row, warns = turn.shown_row, ""
     if mode == "warn":
         set_so = tools.mode == "warn"
         warns = "stopHookEnforcement is warn" if set_so else "continuation.mode is flow_managed"
@@ -321,10 +327,9 @@ def _goal_answer(
         if verdict.lifecycle_to == "failed":
             reason = explain.in_words(verdict.reason)
             text = f"goal {goal.id} is failed: {stop_messages.LIMITS[step.limit]}: {reason}"
-    if evaluation.measurement.out_of_time:
-        missed = display.names(evaluation.measurement.out_of_time, 10)
-        text += f"; not reached in the hook's time: {missed}"
-        line += f" Not reached in the hook's time: {missed}."
+    if out_of_time := display.names(turn.evaluation.measurement.out_of_time, 10):
+        text += f"; not reached in the hook's time: {out_of_time}"
+        line += f" Not reached in the hook's time: {out_of_time}."
     if row == "undecided" and limits.cost is not None and limits.spent >= limits.cost:
         sentence = stop_messages.limit_reached("cost", limits)
         text, line = f"{text}; no judge is asked: {sentence}", f"{line} No judge: {sentence}."

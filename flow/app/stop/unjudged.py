@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def left_behind(top: str, session: str, there_top: str, there: CheckoutMemory) -> list[str]:
-    """A word, once, about the goals of another checkout in which the session was kept working.
+    """The message, given once, about goals of another checkout that the session was working for.
 
     ``top`` is the checkout of this stop, ``there_top`` the other one. Raises :class:`FlowError`.
     """

@@ -41,7 +41,7 @@ class Basis(NamedTuple):
     """None if no contract was ever trusted."""
     why: str = ""
     """The reason that a person must look, for any new text; empty without one."""
-    holds: bool = False
+    trusted: bool = False
     """Whether the contract that the file has now is trusted."""
     digest: str | None = None
     """The digest of the contract that was trusted last, where that is another one."""
@@ -62,13 +62,13 @@ def basis_of(
     """
     if newest is None or recorded is None or recorded.contract is None:
         if all_trusted:
-            return Basis(loaded.goal.contract_document, holds=True)
+            return Basis(loaded.goal.contract_document, trusted=True)
         return Basis(None, "nobody here has trusted this goal yet")
     why = ""
     if newest.action == "revoke":
         why = "trust in this goal was revoked"
     elif newest.digest == loaded.contract:
-        return Basis(loaded.goal.contract_document, holds=True)
+        return Basis(loaded.goal.contract_document, trusted=True)
     elif digest_now(recorded.contract) != recorded.digest:
         why = "a rubric that it names was changed since it was trusted"
     return Basis(recorded.contract, why, digest=recorded.digest)
@@ -159,7 +159,7 @@ def plan_amendment(
     goal = tools.carry(current, text, name)
     digest = tools.digest(goal)
     now, new = current.contract_document, goal.contract_document
-    basis = Basis(now, holds=True) if current.status == "draft" else tools.basis(loaded)
+    basis = Basis(now, trusted=True) if current.status == "draft" else tools.basis(loaded)
     contract_changes = _against(basis, new)
     shown = contract_changes or amendment.changes(now, new)
     return AmendmentPlan(
@@ -175,7 +175,7 @@ def plan_amendment(
         protected=tuple(
             ((basis.contract or {}).get("constraints") or {}).get("protected_paths") or ()
         ),
-        trusted=basis.holds,
+        trusted=basis.trusted,
         anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
         warnings=(*warnings, *_kept_by_flow(current, given), *tools.lint(goal)),
     )
@@ -202,7 +202,7 @@ def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[ContractChange, ...]
 def carry_out(
     context: ClosingContext,
     tools: AmendmentTools,
-    made: AmendmentPlan,
+    plan: AmendmentPlan,
     *,
     word: PersonsWord,
     how: str,
@@ -216,25 +216,25 @@ def carry_out(
     change by hand, which is in the file already, trust comes last: a kill in between leaves an
     untrusted contract, which the next person to trust it is shown.
     """
-    current, goal = made.loaded.goal, made.goal
+    current, goal = plan.loaded.goal, plan.goal
     draft = current.status == "draft"
-    by_hand = made.contract == made.loaded.contract
-    told = _told(word, how, reason)
+    by_hand = plan.contract == plan.loaded.contract
+    fields = _record_fields(word, how, reason)
     change = Amendment(
-        made.text,
-        made.contract,
-        made.anew,
-        _artifact(made, told, asked),
-        _event(made, told),
-        _new_baseline(context, tools, made),
+        plan.text,
+        plan.contract,
+        plan.anew,
+        _artifact(plan, fields, asked),
+        _event(plan, fields),
+        _new_baseline(context, tools, plan),
     )
     if not draft and not by_hand:
         tools.trust(goal, how)
     try:
-        context.ledger.amend(current.id, current.run_id or "", made.loaded.seen, change)
+        context.ledger.amend(current.id, current.run_id or "", plan.loaded.seen, change)
     except FlowError:
-        if made.trusted and not draft:
-            _take_back(context, tools, made, how)
+        if plan.trusted and not draft:
+            _take_back(context, tools, plan, how)
         raise
     if not draft and by_hand:
         tools.trust(goal, how)
@@ -248,15 +248,15 @@ def amend_by_hand(
     ``read`` is the goal as the person was shown it. Raises :class:`StateError` (``moved``) if its
     file has another contract by now.
     """
-    made = plan_amendment(context, tools, read.goal.id, *tools.text_and_file(read.goal.id))
-    if made.contract != read.contract:
+    plan = plan_amendment(context, tools, read.goal.id, *tools.text_and_file(read.goal.id))
+    if plan.contract != read.contract:
         raise in_file(read.file).wrong_state(
             f"the contract of goal {read.goal.id} has changed since it was shown",
             f"look again: flow trust record {read.goal.id}",
             code="moved",
         )
     reason = "the goal file was changed by hand"
-    carry_out(context, tools, made, word=word, how=how, asked=how, reason=reason)
+    carry_out(context, tools, plan, word=word, how=how, asked=how, reason=reason)
 
 
 def amend_untrusted(
@@ -281,35 +281,35 @@ def amend_untrusted(
 
 
 def _take_back(
-    context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan, how: str
+    context: ClosingContext, tools: AmendmentTools, plan: AmendmentPlan, how: str
 ) -> None:
     """Trust the old contract again, unless the new one was decided on after all.
 
     Where even that fails the goal is untrusted: nothing runs until a person has looked.
     """
     try:
-        context.ledger.finish(made.goal.id)
-        if context.records.goal(made.goal.id).contract == made.loaded.contract:
-            tools.trust(made.loaded.goal, f"{how}, taken back")
+        context.ledger.finish(plan.goal.id)
+        if context.records.goal(plan.goal.id).contract == plan.loaded.contract:
+            tools.trust(plan.loaded.goal, f"{how}, taken back")
     except FlowError:
         return
 
 
 def _new_baseline(
-    context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan
+    context: ClosingContext, tools: AmendmentTools, plan: AmendmentPlan
 ) -> Baseline | None:
     """The baseline with what is protected from now on; None if it can stay as it is."""
-    current, goal = made.loaded.goal, made.goal
+    current, goal = plan.loaded.goal, plan.goal
     # The file's contract may differ from the trusted one: then a killed amendment may have replaced
     # the baseline, with no record of it yet. Files that were protected before keep their record.
-    same = goal.protected_paths == made.protected == current.protected_paths
-    asks_anew = any("acceptance_criteria" in change.key for change in made.changes)
+    same = goal.protected_paths == plan.protected == current.protected_paths
+    asks_anew = any("acceptance_criteria" in change.key for change in plan.changes)
     if current.run_id is None or (same and not asks_anew):
         return None
     baseline, recorded = context.baseline(current, current.run_id)
     if not recorded or current.status == "draft":
         return None  # then the pinned commit says what was there
-    following = baseline if same else tools.with_protected(goal, baseline, made.protected)
+    following = baseline if same else tools.with_protected(goal, baseline, plan.protected)
     return tools.with_named(goal, following) if asks_anew else following
 
 
@@ -320,37 +320,37 @@ def _recorded_lines(rows: Sequence[object], most: int, others: str) -> list[str]
     return [*lines, f"and {more} {others}"] if more > 0 else lines
 
 
-def _told(word: PersonsWord, how: str, reason: str | None) -> dict[str, Any]:
+def _record_fields(word: PersonsWord, how: str, reason: str | None) -> dict[str, Any]:
     """Fields of every record of an amendment: the person, the command, the reason."""
-    told = {"reason": reason, "by": word.by, "by_from": word.by_from, "how": how}
-    return {key: value for key, value in told.items() if value or key in ("by", "how")}
+    fields = {"reason": reason, "by": word.by, "by_from": word.by_from, "how": how}
+    return {key: value for key, value in fields.items() if value or key in ("by", "how")}
 
 
-def _event(made: AmendmentPlan, told: Mapping[str, Any]) -> dict[str, Any]:
+def _event(plan: AmendmentPlan, fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "contract-amended",
-        "class": made.kind,
-        **told,
-        "criteria": list(made.anew),
-        "turn": made.loaded.goal.turns_evaluated,
-        "changes": _recorded_lines(made.changes, MOST_CHANGES, "more"),
-        "difference": _recorded_lines(made.difference, MOST_LINES, "more lines"),
-        "from_sha256": made.before,
-        "contract_sha256": made.contract,
+        "class": plan.kind,
+        **fields,
+        "criteria": list(plan.anew),
+        "turn": plan.loaded.goal.turns_evaluated,
+        "changes": _recorded_lines(plan.changes, MOST_CHANGES, "more"),
+        "difference": _recorded_lines(plan.difference, MOST_LINES, "more lines"),
+        "from_sha256": plan.before,
+        "contract_sha256": plan.contract,
     }
 
 
-def _artifact(made: AmendmentPlan, told: Mapping[str, Any], asked: str) -> Artifact:
+def _artifact(plan: AmendmentPlan, fields: Mapping[str, Any], asked: str) -> Artifact:
     return Artifact(
         "contract-amended",
         {
-            "goal_id": made.goal.id,
-            "class": made.kind,
-            "changes": _recorded_lines(made.changes, MOST_CHANGES, "more") or "none",
-            "from": made.before,
-            "to": made.contract,
-            "criteria": list(made.anew) or "none",
-            **told,
+            "goal_id": plan.goal.id,
+            "class": plan.kind,
+            "changes": _recorded_lines(plan.changes, MOST_CHANGES, "more") or "none",
+            "from": plan.before,
+            "to": plan.contract,
+            "criteria": list(plan.anew) or "none",
+            **fields,
             "asked": asked,
         },
     )

@@ -367,8 +367,8 @@ def _close_goal(context: ClosingContext, loaded: LoadedGoal, end: _End, closer: 
     check_move(goal.status, end.to, goal=goal.id)  # the ledger makes the move, under its lock
     result = RESULT_OF.get(end.to)
     artifact = goal_evaluation(goal, end.run_id, to=end.to, reason=end.reason, result=result)
-    word, how, asked = closer
-    confirmed = {"confirmed_by": word.by} if asked else {}
+    word, how = closer.word, closer.how
+    confirmed = {"confirmed_by": word.by} if closer.asked else {}
     fields = {**artifact.fields, **confirmed, **word.fields, "how": how}
     if end.proposal_id:
         fields["proposal_id"] = end.proposal_id
@@ -392,7 +392,7 @@ def _close_goal(context: ClosingContext, loaded: LoadedGoal, end: _End, closer: 
         turns_evaluated=end.turns_evaluated,
     )
     context.ledger.close(goal.id, end.run_id, loaded.seen, closing)
-    return Closed(goal.id, end.run_id, end.to, end.reason, end.proposal_id, *word)
+    return Closed(goal.id, end.run_id, end.to, end.reason, end.proposal_id, **word._asdict())
 
 
 def refuse_closed(goal: Goal, doing: str) -> None:

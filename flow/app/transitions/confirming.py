@@ -223,7 +223,7 @@ def contract_steps(
         if step is not None:
             steps.append(step)
     known = {entry.digest for entry in since}
-    steps += [_told_step(event) for digest, event in by_digest.items() if digest not in known]
+    steps += [_step_of_event(event) for digest, event in by_digest.items() if digest not in known]
     if since and since[-1].digest != loaded.contract:
         event = by_digest.get(loaded.contract, {})
         if not event:
@@ -263,7 +263,7 @@ def _contract_step(
     )
 
 
-def _told_step(event: Mapping[str, Any]) -> ContractStep:
+def _step_of_event(event: Mapping[str, Any]) -> ContractStep:
     """An amendment that this user's own record does not know, in the words of its event."""
     lines = [str(line) for line in items_of(event.get("changes"))]
     return ContractStep(

@@ -152,10 +152,10 @@ def create_goal(
     final = with_schema_line(tools.edit(parsed.text, changes))
     ready = tools.parse(final, name).goal
 
-    known = tools.defaults_known and not tools.unread
+    contract_read = tools.defaults_known and not tools.unread
 
     def trust() -> None:
-        if not as_draft and known:
+        if not as_draft and contract_read:
             tools.trust(ready, "flow goal create")
 
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
@@ -166,7 +166,7 @@ def create_goal(
     tools.write(final, run_id, baseline, artifact, event, trust)
     about = tools.about_commands(ready)
     warnings = [*namesake, *parsed.warnings, *lint_goal(ready, about)]
-    if known:
+    if contract_read:
         warnings += () if as_draft else already_green(ready, tools.run_checks, about)
     elif not as_draft and not tools.trusted(goal.id):
         unread = tools.unread and unread_contract(goal.id, tools.unread)
@@ -198,19 +198,20 @@ def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:
 def already_green(
     goal: Goal,
     run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]],
-    told: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> list[str]:
     """A warning for each command that passes before any work was done.
 
     Only commands that look and change nothing are run for it, a few seconds each; ``flow goal
-    baseline`` runs them all. Left out is a command about which the warnings in ``told`` say already
-    that its exit status shows nothing.
+    baseline`` runs them all. Left out is a command of which ``warnings`` say already that its exit
+    status shows nothing.
     """
-    known = {warning.partition(":")[0] for warning in told}
-    looking = [
-        c for c in goal.criteria if harmless(c.verification_command or "") and c.id not in known
+    left_out = {warning.partition(":")[0] for warning in warnings}
+    checks = [
+        Check(c.id, c.verification_command or "", c.cwd or "", LOOK_SECONDS)
+        for c in goal.criteria
+        if harmless(c.verification_command or "") and c.id not in left_out
     ]
-    checks = [Check(c.id, c.verification_command or "", c.cwd or "", LOOK_SECONDS) for c in looking]
     try:
         results = run_checks(checks)
     except OutsideError as error:

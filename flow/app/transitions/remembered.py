@@ -85,7 +85,7 @@ class RememberedGoals:
             self._port.checkout_notes.note_next_status(goal.id, status)
 
     def after_change(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
-        """Remember a goal that Flow wrote: until it is closed, the Stop hook misses a lost one."""
+        """Remember a goal that Flow wrote: until it is closed, stops notice if it is lost."""
         from flow.core.stop.lost_goals import OpenGoal
 
         with suppress(FlowError):

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
     evidence = done.evidence
     warnings = list(done.warnings)
-    stale = done.stand is not None and not done.stand.fresh
+    stale = done.freshness is not None and not done.freshness.fresh
     word = "stale" if stale else "fresh"
     if stale:
         warnings.append(
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         "result": evidence.document["evidence"].get("result"),
         "proves": list(evidence.proves),
         "commit": done.commit,
-        **fresh_fields(done.stand),
+        **fresh_fields(done.freshness),
         "limitations": list(evidence.limitations),
         "warnings": warnings,
     }

@@ -46,17 +46,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_prompt(context: Context, case: JudgeCase, out: Output, untrusted: str | None) -> int:
-    bundle, question, apart = judging_goal.shown(context, case)
+    judge_context, question, apart = judging_goal.shown(context, case)
+    goal_id = judge_context.goal_id
     rows = [{"criterion_id": name, "way": way} for name, way in apart]
     document: dict[str, Any]
     if question is None:
-        text = f"no ballot is cast about goal {bundle.goal_id}: no criterion is left to ask about"
-        document = {"goal_id": bundle.goal_id, "system": None, "prompt": None, "schema": None}
+        text = f"no ballot is cast about goal {goal_id}: no criterion is left to ask about"
+        document = {"goal_id": goal_id, "system": None, "prompt": None, "schema": None}
         document |= {"bytes": 0, "neutralised": [], "left_out": []}
         shown = [text]
     else:
         document = {
-            "goal_id": bundle.goal_id,
+            "goal_id": goal_id,
             "system": question.system,
             "prompt": question.prompt,
             "schema": dict(question.schema),
@@ -69,7 +70,7 @@ def _show_prompt(context: Context, case: JudgeCase, out: Output, untrusted: str 
         document["apart"] = rows
     out.result(document, shown)
     out.warn(question.reports if question is not None else ())
-    asked = {sought.id for sought in bundle.sought}
+    asked = {sought.id for sought in judge_context.sought}
     out.warn(
         f"{name} is judged by a {way}{' too' if name in asked else ', not in this prompt'}"
         for name, way in apart

@@ -16,8 +16,8 @@ from flow.adapters.transcripts import reader
 from flow.app.evaluation.values import Listener
 from flow.app.judging import goal as judging_goal
 from flow.app.judging import labelling
-from flow.app.judging.bundle import ContextSources, journals
 from flow.app.judging.delegated import Delegate
+from flow.app.judging.gathering import ContextSources, journals
 from flow.app.judging.panel import backends, ballots_each, criterion_rubrics
 from flow.app.judging.records import Keep
 from flow.app.judging.reviewing import first_ballot, review_case

@@ -7,8 +7,7 @@ import pytest
 from flow.app import overview
 from flow.app.evaluation import observing, protected_files
 from flow.app.evaluation.values import Drift
-from flow.app.judging import bundle as judging_bundle
-from flow.app.judging import reviewing
+from flow.app.judging import gathering, reviewing
 from flow.app.transitions.moves import approve
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.boundary.changes import ContentState, PathChange
@@ -129,12 +128,10 @@ def test_a_judge_is_told_whether_a_person_approved_it(world: World) -> None:
     world.changes = (changed(TEST),)
     run(world)
     case = reviewing.review_case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
-    assert f"(a person has not approved that): {TEST} (added)" in judging_bundle._boundary_text(
-        case
-    )
+    assert f"(a person has not approved that): {TEST} (added)" in gathering._boundary_text(case)
     allow(world)
     case = reviewing.review_case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
-    assert f"(approved): {TEST} (added)" in judging_bundle._boundary_text(case)
+    assert f"(approved): {TEST} (added)" in gathering._boundary_text(case)
 
 
 def test_without_protected_paths_nothing_is_asked() -> None:

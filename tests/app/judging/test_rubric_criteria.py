@@ -58,11 +58,11 @@ def ballot(ac2: str = "pass", ac3: str = "pass", verdict: str = "achieved") -> B
 
 
 def run(
-    judge: Scripted, given: Ballot, bundle: JudgeContext = BUNDLE, rubric: Any = RUBRIC
+    judge: Scripted, given: Ballot, judge_context: JudgeContext = BUNDLE, rubric: Any = RUBRIC
 ) -> Refined:
     asking = Asking(partial(judge, seconds=5))
     refined = refine_ballot(
-        given, GOAL, bundle, {"house": rubric}, asking=asking, nonce=lambda: "e" * 32, turn=0
+        given, GOAL, judge_context, {"house": rubric}, asking=asking, nonce=lambda: "e" * 32, turn=0
     )
     assert len(asking.usages) == len(judge.questions)
     return refined

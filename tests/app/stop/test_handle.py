@@ -122,7 +122,7 @@ class Scene:
     def shown_before(self, run_id: str, criterion: Any) -> float | None:
         return self.seconds if criterion.id in self.shown else None
 
-    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+    def note_open(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         self.known[goal.id] = OpenGoal(goal.id, run_id, goal.branch, (status,), contract)
 
     def own(self, goal_id: str, session: str) -> None:

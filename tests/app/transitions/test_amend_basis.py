@@ -32,16 +32,16 @@ class Line(NamedTuple):
 
 GIVEN, TAKEN = Line("record", "old", OLD), Line("revoke", "old", None)
 NOW_TRUSTED = Line("record", "now", OLD)
-HOLDS = Basis(contract(GOAL.document), holds=True)
+TRUSTED = Basis(contract(GOAL.document), trusted=True)
 
 
 @pytest.mark.parametrize(
     ("newest", "recorded", "rubrics", "all_trusted", "expected"),
     [
-        (None, None, "old", True, HOLDS),
+        (None, None, "old", True, TRUSTED),
         (None, None, "old", False, Basis(None, "nobody here has trusted this goal yet")),
         (TAKEN, TAKEN, "old", False, Basis(None, "nobody here has trusted this goal yet")),
-        (NOW_TRUSTED, NOW_TRUSTED, "now", False, HOLDS),
+        (NOW_TRUSTED, NOW_TRUSTED, "now", False, TRUSTED),
         (GIVEN, GIVEN, "old", False, Basis(OLD, digest="old")),
         (TAKEN, GIVEN, "old", False, Basis(OLD, "trust in this goal was revoked", digest="old")),
         (

@@ -49,7 +49,7 @@ MOST_OF_OTHERS = 5
 
 
 class ContextSources(NamedTuple):
-    """The sources of a bundle's parts."""
+    """The sources of the parts of a judge context."""
 
     records: Records
     output: Callable[[Evidence], Raw]
@@ -103,7 +103,7 @@ def gather_context(case: JudgeCase, sources: ContextSources) -> JudgeContext:
 
 
 class _Gathering:
-    """The evidence of a bundle, criterion by criterion, and what is not there."""
+    """The evidence of a judge context, criterion by criterion, and what is not there."""
 
     def __init__(
         self,

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.values import JudgeCase, Request
-from flow.app.judging.bundle import ContextSources, denied_context, gather_context, sought_criteria
 from flow.app.judging.changed_files import EvidenceFiles, Raw
+from flow.app.judging.gathering import (
+    ContextSources,
+    denied_context,
+    gather_context,
+    sought_criteria,
+)
 from flow.app.transitions.persons_word import PersonsWord
 from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
@@ -72,7 +77,7 @@ class Bench:
         found = self.court.tools().sources
         return found._replace(output=lambda e: self.outputs.get(e.id, Raw(b"")), files=files)
 
-    def bundle(self, case: JudgeCase | None = None) -> JudgeContext:
+    def judge_context(self, case: JudgeCase | None = None) -> JudgeContext:
         return gather_context(case or self.case(), self.sources())
 
     def record(
@@ -101,7 +106,7 @@ class Bench:
 
     def shown(self) -> list[tuple[str, str, bool]]:
         """(criterion, source, counts) of each piece."""
-        return [(i.criterion_id, i.part.source, i.counts) for i in self.bundle().items]
+        return [(i.criterion_id, i.part.source, i.counts) for i in self.judge_context().items]
 
 
 def fuzzy(id: str = "AC2", **more: Any) -> dict[str, Any]:
@@ -180,7 +185,7 @@ def test_files_are_given_with_their_name_and_what_was_not_read_of_them() -> None
     made.files = EvidenceFiles(
         (("a.md", Raw(b"one", 7)), ("b.md", Raw(b"")), ("c.md", Raw(b"three"))), ("2 files", "more")
     )
-    found = made.bundle()
+    found = made.judge_context()
     assert found.items == (
         ContextItem("AC2", "file", FencedPart("", b"one", "a.md", 7)),
         ContextItem("AC2", "file", FencedPart("", b"three", "c.md", 0)),
@@ -196,7 +201,7 @@ def test_files_are_given_with_their_name_and_what_was_not_read_of_them() -> None
 def test_files_are_looked_for_only_where_paths_of_an_unproved_criterion_name_them() -> None:
     made = Bench(criterion("AC1", evidence_paths=["src/**"]), fuzzy("AC2"), fuzzy("AC3"))
     made.files = EvidenceFiles((("a.md", Raw(b"one")),))
-    found = made.bundle()
+    found = made.judge_context()
     assert made.asked == []
     assert found.items == ()
     assert found.missing == tuple(
@@ -208,13 +213,13 @@ def test_files_are_looked_for_only_where_paths_of_an_unproved_criterion_name_the
 def test_files_without_content_are_missing(files: Any) -> None:
     made = Bench(fuzzy(evidence_paths=["docs/**"]))
     made.files = EvidenceFiles(files)
-    found = made.bundle()
+    found = made.judge_context()
     assert found.items == ()
     assert found.missing == (MissingEvidence("AC2", NO_FILE), MissingEvidence("AC2", NOTHING))
 
 
 def test_nothing_is_missing_of_what_is_not_asked_about() -> None:
-    found = Bench(criterion("AC1"), fuzzy()).bundle()
+    found = Bench(criterion("AC1"), fuzzy()).judge_context()
     assert found.missing == (MissingEvidence("AC2", NOTHING), MissingEvidence("AC2", OFF))
 
 
@@ -225,7 +230,7 @@ def test_the_newest_of_flows_own_is_given_and_no_older_one() -> None:
     made = Bench(fuzzy(evidence_command="./show"))
     for number in range(3):
         made.record(f"own-{number}", command=f"./show {number}", result="exit 0")
-    found = made.bundle()
+    found = made.judge_context()
     assert found.items == (
         ContextItem(
             "AC2",
@@ -246,7 +251,7 @@ def test_of_what_others_recorded_the_newest_five_come_after_flows_own() -> None:
         ("AC2", "./show", True),
         *(("AC2", f"other-{number}", False) for number in (6, 5, 4, 3, 2)),
     ]
-    assert made.bundle().items[1].kind == "a sidecar of type test_result"
+    assert made.judge_context().items[1].kind == "a sidecar of type test_result"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +276,7 @@ def test_how_a_piece_of_flows_own_is_named(
     body = {key: v for key, v in (("result", result), ("command", command)) if v is not None}
     made.record("own", **body)
     made.outputs["own"] = Raw(b"text", 5)
-    (item,) = made.bundle().items
+    (item,) = made.judge_context().items
     also = ("AC3",) if len(rows) == 2 else ()
     assert item == ContextItem("AC2", what, FencedPart("", b"text", source, 5), True, also)
 
@@ -283,7 +288,7 @@ def test_what_the_evaluator_did_not_write_is_of_others_even_where_it_is_on_recor
     made = Bench(fuzzy())
     made.record("theirs", by=by, type="test_result")
     assert made.shown() == [("AC2", "theirs", False)]
-    assert made.bundle().missing == (MissingEvidence("AC2", OTHERS), MissingEvidence("AC2", OFF))
+    assert made.judge_context().missing == (MissingEvidence("AC2", OTHERS), MissingEvidence("AC2", OFF))
 
 
 def test_what_is_not_on_record_is_of_others_whoever_it_says_wrote_it() -> None:
@@ -379,7 +384,7 @@ def test_what_is_said_to_be_missing(name: str) -> None:
     made.files = EvidenceFiles((("a.md", Raw(b"one")),))
     for number, body in enumerate(sidecars):
         made.record(f"sidecar-{number}", **body)
-    assert made.bundle().missing == tuple(MissingEvidence("AC2", why) for why in expected)
+    assert made.judge_context().missing == tuple(MissingEvidence("AC2", why) for why in expected)
 
 
 # --- contract, report, previous verdict -----------------------------------------------------------
@@ -404,7 +409,7 @@ def test_the_contract_is_given_without_what_is_asked_about() -> None:
     seen: list[JudgeCase] = []
     made.world.judge = lambda case: [seen.append(case), NoOpinion("only looking")][1]
     evaluate(Request("issue-4"), made.world.tools())
-    found = made.bundle(seen[0])
+    found = made.judge_context(seen[0])
     assert [one.id for one in found.sought] == ["AC2"]
     assert [part.name for part in found.contract] == [
         "outcome",
@@ -428,7 +433,7 @@ def test_the_contract_is_given_without_what_is_asked_about() -> None:
 def test_an_empty_part_of_the_contract_is_none() -> None:
     made = Bench(fuzzy())
     made.world.document["specification"] = {}
-    assert [part.name for part in made.bundle().contract] == ["outcome", "constraints"]
+    assert [part.name for part in made.judge_context().contract] == ["outcome", "constraints"]
 
 
 def test_what_the_commands_and_the_paths_came_to() -> None:
@@ -446,7 +451,7 @@ def test_what_the_commands_and_the_paths_came_to() -> None:
     case = case._replace(
         measurement=case.measurement._replace(rows=tuple(rows)), measured=tuple(measured)
     )
-    assert made.bundle(case).report.split("\n") == [
+    assert made.judge_context(case).report.split("\n") == [
         "AC1 (must_pass): its command: passed, exit 0",
         "AC3 (not must_pass): its command: failed, exit 1, the reason",
         "AC2 (must_pass): no command proves it",
@@ -467,7 +472,7 @@ def test_where_the_change_lies(status: Any, said: str) -> None:
     made = Bench(fuzzy())
     case = made.case()
     case = case._replace(report=case.report._replace(status=status))
-    assert made.bundle(case).report == f"AC2 (must_pass): no command proves it\n{said}"
+    assert made.judge_context(case).report == f"AC2 (must_pass): no command proves it\n{said}"
 
 
 @pytest.mark.parametrize(
@@ -487,14 +492,14 @@ def test_a_command_that_passed_before_the_change_is_said_to(outcome: Any, said: 
     case = made.case()
     known = {} if outcome is None else {"AC1": BaseRun("k", outcome, "exit 0", "", "")}
     case = case._replace(facts=case.facts._replace(base_runs=known))
-    first = made.bundle(case).report.split("\n")[0]
+    first = made.judge_context(case).report.split("\n")[0]
     assert first == f"AC1 (must_pass): its command: passed, exit 0{said}"
 
 
-def test_the_rest_of_a_bundle() -> None:
+def test_the_rest_of_a_judge_context() -> None:
     made = Bench(fuzzy())
     made.world.document["continuation"] = {"max_iterations": 9}
-    found = made.bundle()
+    found = made.judge_context()
     assert (found.goal_id, found.turn, found.turns_left) == ("issue-4", 1, 8)
     assert found.sought == (SoughtCriterion("AC2", "AC2 holds", True, True),)
     assert (found.previous, found.denied, found.left_out) == (None, (), ())
@@ -547,4 +552,4 @@ def test_what_is_given_of_the_previous_verdict(
 ) -> None:
     made = Bench(*(fuzzy(f"AC{n}") for n in range(1, 7)))
     made.world.verdict = verdict
-    assert made.bundle().previous == previous
+    assert made.judge_context().previous == previous
