@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY
+from flow.core.goal.lifecycle import TERMINAL, UNDER_WAY, first_step
 from flow.core.goal.model import Goal, GoalSummary, is_of_branch
 from flow.errors import FlowError, StateError, at_key
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -184,6 +184,6 @@ def run_of(goal: Goal) -> str:
     if goal.run_id is None:
         raise at_key("scope.run_id").wrong_state(
             f"goal {goal.id} has no run yet",
-            f"flow goal evaluate {goal.id}, or flow goal activate {goal.id}",
+            first_step(goal.status, goal.id) or f"flow goal evaluate {goal.id}",
         )
     return goal.run_id

@@ -12,7 +12,7 @@ from flow.cli.verdict_screen import details_of, verdict_lines
 from flow.core import layout
 from flow.core.decision.details import NO_DETAILS
 from flow.core.goal import ids
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, first_step
 from flow.core.stop.turns import is_handed_in
 from flow.core.text import display
 from flow.errors import FlowError, at_key
@@ -52,9 +52,10 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     document = goals.records.accepted_verdict(run_id)
     if document is None:
         there = os.path.lexists(os.path.join(context.top, layout.verdict_file(run_id)))
+        closed = first_step(_terminal_status(goals, goal_id), str(goal_id))
         raise at_key("run", run_id).not_found(
             f"run {run_id} has no {'readable verdict' if there else 'verdict yet'}",
-            f"evaluate the goal: flow goal evaluate {goal_id or 'ID'}",
+            closed or f"evaluate the goal: flow goal evaluate {goal_id or 'ID'}",
         )
     newest = goals.records.newest_turn(run_id, str(document.get("goal_id")))
     if is_handed_in(document, newest):

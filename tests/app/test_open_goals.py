@@ -54,8 +54,20 @@ def test_a_goal_that_cannot_be_read_is_named_beside_the_others() -> None:
 
 def test_the_run_of_a_goal_that_has_begun() -> None:
     assert open_goals.run_of(goal()) == "run-1"
-    with pytest.raises(StateError, match="has no run yet"):
-        open_goals.run_of(goal()._replace(run_id=None))
+
+
+@pytest.mark.parametrize(
+    ("status", "step"),
+    [
+        ("active", "flow goal evaluate"),
+        ("draft", "activate it first"),
+        ("cancelled", "flow goal create NEW --from"),
+    ],
+)
+def test_a_goal_without_a_run_is_led_to_a_step_that_can_be_taken(status: str, step: str) -> None:
+    with pytest.raises(StateError, match="has no run yet") as raised:
+        open_goals.run_of(goal(status)._replace(run_id=None))
+    assert step in str(raised.value.fault.remedy)
 
 
 @pytest.mark.parametrize("count", [0, 2])

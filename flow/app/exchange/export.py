@@ -1,8 +1,8 @@
 """Selects the parts of a run that are exported (SPEC 10, *Export*).
 
-A criterion is decided there only by evidence that Flow counts, measured on the goal's files: for an
-open goal the files as they are now, for a closed one those it was closed on. Evidence of others is
-exported as theirs; stale evidence is counted and left out.
+A criterion is decided there only by evidence that Flow counts, measured on the goal's files: those
+that an achieved or failed goal was closed on, for any other the files as they are now. Evidence of
+others is exported as theirs; stale evidence is counted and left out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from flow.core.evidence import attestation
 from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
 from flow.core.evidence.freshness import of_another_contract
 from flow.core.goal import ids
+from flow.core.goal.lifecycle import first_step
 from flow.errors import StateError, at_key, in_file
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,7 +40,7 @@ SIZE_LIMIT = 32 << 20
 """Bytes of all files that go along whole."""
 OTHERS_LIMIT = 500
 """Sidecars of others that go along."""
-CLOSED = ("achieved", "failed")
+VERIFIED = ("achieved", "failed")
 """Statuses that a summary can be made of. A cancelled goal was not verified."""
 
 
@@ -181,8 +182,9 @@ def _attested(
         for criterion, evidence in _decisive(sources, loaded, run_id, mine)
     ]
     if not items:
-        state, remedy = "are now", f"evaluate it first: flow goal evaluate {goal.id}"
-        if goal.status in CLOSED:  # it is evaluated no more
+        state, evaluate = "are now", f"evaluate it first: flow goal evaluate {goal.id}"
+        remedy = first_step(goal.status, goal.id) or evaluate
+        if goal.status in VERIFIED:  # it was closed on evidence
             state = "were when it was closed"
             remedy = f"see whether its record is whole: flow evidence verify {goal.id}"
         elif broken := sources.closing.broken(run_id):
@@ -224,7 +226,7 @@ def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str |
     state folder does not know: anyone who can write the goal file can also write an event.
     """
     goal = loaded.goal
-    if goal.status not in CLOSED:
+    if goal.status not in VERIFIED:
         return None
     at = closing_record.closed_at(sources.events(run_id, goal.id), goal.status)
     if at is None:
@@ -254,7 +256,7 @@ def _decisive(
     goal where the result is the same. What a closed one names is what it was closed on.
     """
     deciding: list[tuple[Criterion, Evidence]] = []
-    is_open = loaded.goal.status not in CLOSED
+    is_open = loaded.goal.status not in VERIFIED
     tree = _tree_now(sources.closing, loaded, run_id) if is_open else None
     for criterion in loaded.goal.criteria:
         for path in _candidates(criterion, run_id, mine if is_open else ()):

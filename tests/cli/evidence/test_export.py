@@ -122,6 +122,20 @@ def test_a_cancelled_goal_was_not_verified(repo: GitRepo, tmp_path: Path) -> Non
     bundles.export(repo, tmp_path / "b.jsonl")
     kinds = [one["predicateType"] for one in bundles.statements(tmp_path / "b.jsonl")]
     assert bundles.SUMMARY not in kinds
+    repo.write("src/greet.txt", "please, again\n")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--json")
+    assert (ran.status, ran.json["error"]["code"]) == (2, "no_evidence")
+    assert "flow goal create NEW --from greet" in ran.json["error"]["remedy"]  # not: evaluate it
+
+
+def test_nobody_is_told_to_evaluate_a_closed_goal(
+    repo: GitRepo,
+) -> None:
+    scene.create(scene.start(repo))
+    assert scene.flow(repo, "goal", "clear", "greet", "--yes").status == 0
+    for words in (("evidence", "export", "greet"), ("verdict", "show", "greet")):
+        remedy = scene.flow(repo, *words, "--json").json["error"]["remedy"]
+        assert "flow goal create NEW --from greet" in remedy, words
 
 
 def test_uncommitted_work_names_no_commit(repo: GitRepo, tmp_path: Path) -> None:
