@@ -247,7 +247,7 @@ def observing_once(context: ClosingContext) -> ClosingContext:
     And with one at each sidecar: it shows one moment and does not decide.
     """
     records = cast("Records", _CountedOnce(context.records))
-    return context._replace(snapshot=_once_per_baseline(context.snapshot), records=records)
+    return context._replace(snapshot=_SnapshotOnce(context.snapshot), records=records)
 
 
 class _CountedOnce:
@@ -261,24 +261,27 @@ class _CountedOnce:
         return getattr(self._records, name)
 
 
-def _once_per_baseline(take_snapshot: TakeSnapshot) -> TakeSnapshot:
-    """Take one snapshot for every question about the same baseline.
+class _SnapshotOnce:
+    """Takes one snapshot for every question about the same baseline.
 
     It is shown and decides nothing, so time stamps are enough.
     """
-    known: list[tuple[object, Snapshot]] = []
 
-    def snapshot(
+    def __init__(self, take_snapshot: TakeSnapshot) -> None:
+        self._take_snapshot = take_snapshot
+        self._asked: tuple[Baseline, tuple[str, ...]] | None = None
+        self._snapshot: Snapshot | None = None
+
+    def __call__(
+        self,
         baseline: Baseline,
         denied: Sequence[str],
-        deciding: DecidingFiles | None,  # noqa: ARG001 - as every look has it
+        deciding: DecidingFiles | None,  # noqa: ARG002 - as every look has it
     ) -> Snapshot:
         asked = (baseline, tuple(denied))
-        if not known or known[0][0] != asked:
-            known[:] = [(asked, take_snapshot(baseline, denied, None))]
-        return known[0][1]
-
-    return snapshot
+        if self._snapshot is None or self._asked != asked:
+            self._asked, self._snapshot = asked, self._take_snapshot(baseline, denied, None)
+        return self._snapshot
 
 
 def fresh_fields(freshness: Freshness | None) -> dict[str, Any]:

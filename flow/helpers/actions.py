@@ -124,12 +124,12 @@ def record_journal(options: Options, _name: str) -> int:
     return DONE
 
 
-_WHAT = ("--path", "--id", "--status", "--json")
+_ANSWERS = ("--path", "--id", "--status", "--json")
 
 
 def active_goal(options: Options, name: str) -> int:
     """``flow-active-goal.sh``."""
-    wanted = [option for option in _WHAT if options.get(option)]
+    wanted = [option for option in _ANSWERS if options.get(option)]
     if len(wanted) > 1:
         raise wrong(f"{' and '.join(wanted)} exclude each other")
     from flow.wiring.goals import Goals
@@ -148,8 +148,8 @@ def active_goal(options: Options, name: str) -> int:
         return SEVERAL
     goal = goals[0]
     path = os.path.join(context.top, layout.goal_file(goal.id))
-    what = wanted[0] if wanted else "--path"
-    if what == "--json":
+    asked = wanted[0] if wanted else "--path"
+    if asked == "--json":
         whole = context.load(goal.id).goal
         document = {
             "id": goal.id,
@@ -161,10 +161,10 @@ def active_goal(options: Options, name: str) -> int:
             "outcome": whole.outcome,
         }
         answer(json.dumps(document, indent=2))
-    elif what == "--path":
+    elif asked == "--path":
         answer_path(path)
     else:
-        answer({"--id": goal.id, "--status": goal.status}[what])
+        answer({"--id": goal.id, "--status": goal.status}[asked])
     return DONE
 
 

@@ -60,7 +60,7 @@ class _CallFolder:
             goals, unreadable = self._goals().active(any_open=True)
         except FlowError:
             return True
-        return bool(unreadable) or any(goal.status != "draft" for goal in goals)
+        return bool(goals or unreadable)
 
     def confirm_lines(self, words: Sequence[str], *, surely: bool) -> list[str]:
         from flow.app.open_goals import only_open

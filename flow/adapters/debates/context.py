@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class DebateContext(NamedTuple):
-    """A :class:`~flow.app.judging.debate_calls.DebatePlace` of plain values.
+    """A :class:`~flow.app.judging.debate_calls.DebateContextPort` of plain values.
 
     ``top`` is the folder around the reports, ``checkout`` the repository around it, if any.
     """

@@ -66,8 +66,8 @@ class ReportFiles(Protocol):
         """Record at once what an answer cost; None if the judge did not tell."""
 
 
-class DebateRoom(Protocol):
-    """Interface of a debate's calls to the outside: nonces, threads, redaction."""
+class AskingPort(Protocol):
+    """Interface of a debate's questions to the outside: nonces, threads, redaction."""
 
     def nonce(self, content: str) -> str:
         """A nonce for a text that is going to be fenced."""
@@ -112,7 +112,7 @@ class DebateTools(NamedTuple):
     """The interfaces of a debate to the outside."""
 
     files: ReportFiles
-    room: DebateRoom
+    context: AskingPort
     watch: Watcher
 
 
@@ -171,7 +171,7 @@ class _Debate:
         reports = self._reports(round) if round else []
         own = {n: tuple(s.position for s in self._sections[n][:round]) for n in wanting}
         turns = [_Turn(self._request, self._tools, n, own[n], reports) for n in wanting]
-        self._tools.room.run_in_threads([turn.take for turn in turns])
+        self._tools.context.run_in_threads([turn.take for turn in turns])
         for turn in turns:
             self._usages += turn.asking.usages
             self._notes.update(dict.fromkeys(turn.notes))
@@ -234,7 +234,7 @@ class _Turn:
         self._history, self._round = history, len(history)
         self.number = number
         self._judge = request.judges[number - 1]
-        self.asking = Asking(self._answer, redact=tools.room.redact_text)
+        self.asking = Asking(self._answer, redact=tools.context.redact_text)
         self.notes: dict[str, None] = {}
         self.silent: SilentJudge | None = None
         self.altered = ""
@@ -312,7 +312,7 @@ class _Turn:
         label = f"debate, judge {self.number}, {what}"
         reply: Reply | NoAnswer
         for attempt in range(TRIES):
-            nonce = self._tools.room.nonce(f"{material}\0{attempt}")
+            nonce = self._tools.context.nonce(f"{material}\0{attempt}")
             question = make(nonce)._replace(label=label)
             if attempt == TRIES - 1:  # one that still lacks answers counts, and that is said
                 question = question._replace(

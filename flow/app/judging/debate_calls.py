@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app.judging import debate_plan
-from flow.app.judging.debate import DebateRequest, DebateRoom, DebateTools, ReportFiles, hold_debate
+from flow.app.judging.debate import AskingPort, DebateRequest, DebateTools, ReportFiles, hold_debate
 from flow.app.judging.debate_plan import DEFAULT_ROUNDS, MOST_ROUNDS, DebatePlan, Unwatched
 from flow.app.judging.port import AskJudge, NoAnswer, no_answer, whole_number
 from flow.core.judging.debate import prompt as debate_prompt
@@ -44,7 +44,7 @@ class ClaimedReports(ReportFiles, Protocol):
         """Record that nothing is left to be asked."""
 
 
-class DebatePlace(DebateRoom, Protocol):
+class DebateContextPort(AskingPort, Protocol):
     """The folder that reports lie below, and what a debate needs besides."""
 
     @property
@@ -70,8 +70,8 @@ class DebateCaller(Protocol):
     """The folder in which a debate is asked for."""
 
     @property
-    def place(self) -> DebatePlace:
-        """The place of the debate's reports."""
+    def context(self) -> DebateContextPort:
+        """The context of the debate."""
 
     def read_solution(self, solution: Any) -> tuple[tuple[FencedPart, ...], str, tuple[str, ...]]:
         """The solution's parts, the name for reports on it, and what was left out."""
@@ -112,12 +112,12 @@ def debate(
     refused = [judge for judge in panel if isinstance(judge, NoAnswer)]
     if len(refused) == len(panel):
         raise no_answer(refused[0])
-    held = hold_plan(port.place, plan, panel, watch)
+    held = hold_plan(port.context, plan, panel, watch)
     return held._replace(warnings=(*notes, *held.warnings))
 
 
 def hold_plan(
-    place: DebatePlace,
+    context: DebateContextPort,
     plan: DebatePlan,
     judges: Sequence[AskJudge | NoAnswer],
     watch: Watcher | None = None,
@@ -129,18 +129,20 @@ def hold_plan(
     judges saw. Raises :class:`InputError` for a plan that cannot be shown whole,
     :class:`RefusedError` and :class:`StorageError` for files.
     """
-    solution = tuple(_redacted(part, place) for part in plan.solution)
-    question = debate_prompt.DebateQuestion(place.redact_text(plan.task), solution, plan.criteria)
+    solution = tuple(_redacted(part, context) for part in plan.solution)
+    question = debate_prompt.DebateQuestion(context.redact_text(plan.task), solution, plan.criteria)
     debate_prompt.check(question)
     digest = debate_plan.digest_of(question, plan, judges)
     sources = tuple(part.source or part.name for part in solution)
     subject = DebateSubject(digest, question.task, sources, question.criteria)
-    request = DebateRequest(question, subject, tuple(judges), plan.rounds, plan.mode, place.seconds)
+    request = DebateRequest(
+        question, subject, tuple(judges), plan.rounds, plan.mode, context.seconds
+    )
     warnings: list[str] = []
-    with place.claim_reports(plan.name, digest, len(judges), warnings.append) as reports:
+    with context.claim_reports(plan.name, digest, len(judges), warnings.append) as reports:
         spent = reports.spent()
-        place.charge(judges, spent)
-        held = hold_debate(request, DebateTools(reports, place, watch or Unwatched()))
+        context.charge(judges, spent)
+        held = hold_debate(request, DebateTools(reports, context, watch or Unwatched()))
         if held.ended:
             reports.end()
     return held._replace(
@@ -148,6 +150,6 @@ def hold_plan(
     )
 
 
-def _redacted(part: FencedPart, place: DebatePlace) -> FencedPart:
+def _redacted(part: FencedPart, context: DebateContextPort) -> FencedPart:
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
-    return part._replace(text=place.redact(data))
+    return part._replace(text=context.redact(data))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.judging.debate_calls import DebatePlace, hold_plan
+from flow.app.judging.debate_calls import DebateContextPort, hold_plan
 from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.gathering import denied_context, journals
 from flow.app.judging.port import AskJudge, NoAnswer, name_of
@@ -37,8 +37,8 @@ class DebatePort(Protocol):
     def solution_name(self, paths: Sequence[str]) -> str:
         """The name for reports on a solution of these files, below the top level."""
 
-    def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
-        """The place of a debate's reports; ``seconds`` bounds one call."""
+    def debate_context(self, reports_dir: str, seconds: float) -> DebateContextPort:
+        """The context of a debate with this folder of reports; ``seconds`` bounds one call."""
 
 
 def judge_by_debate(
@@ -65,7 +65,7 @@ def judge_by_debate(
     )
     plan = DebatePlan(request.task, solution, name, asked, request.rounds, request.mode)
     panel = [judges[number % len(judges)] for number in range(request.judges)]
-    held = hold_plan(port.debate_place(case.facts.baseline.reports_dir, seconds), plan, panel)
+    held = hold_plan(port.debate_context(case.facts.baseline.reports_dir, seconds), plan, panel)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
     judged = undecided(criterion, request, _why_undecided(document))._replace(

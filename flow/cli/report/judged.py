@@ -71,7 +71,7 @@ def _scores(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
 
 
 def _debates(at: InboxItem) -> Iterator[tuple[OpinionRow, Page | None]]:
-    context = DebatingContext(at.path).place
+    context = DebatingContext(at.path).context
     log = DebateLog(context.state_dir, context.top, context.checkout, context.common_dir)
     for stored in debates(context.top, context.reports_dir.strip("/"), log):
         if stored.about is None:

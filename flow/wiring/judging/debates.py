@@ -28,8 +28,8 @@ class DebatingContext(JudgingContext):
     """A folder as a :class:`~flow.app.judging.debate_calls.DebateCaller`."""
 
     @cached_property
-    def place(self) -> DebateContext:
-        place = DebateContext(
+    def context(self) -> DebateContext:
+        context = DebateContext(
             self.top or self.start,
             self.top,
             self.common_dir,
@@ -39,13 +39,15 @@ class DebatingContext(JudgingContext):
             self.settings.timeout_seconds,
         )
         if self.repo is None:
-            return place
-        own = place.state_dir, repo_key(shared_dir(self.repo), self.repo.top)
-        return place._replace(announce=OwnRecord(lambda: own).file)
+            return context
+        own = context.state_dir, repo_key(shared_dir(self.repo), self.repo.top)
+        return context._replace(announce=OwnRecord(lambda: own).file)
 
     def read_solution(self, solution: Any) -> Solution:
         given = [solution] if isinstance(solution, str | os.PathLike) else list(solution)
-        where = solution_files.Where(self.start, self.place.top, self.repo, self.place.reports_dir)
+        where = solution_files.Where(
+            self.start, self.context.top, self.repo, self.context.reports_dir
+        )
         return solution_files.read_solution([os.fsdecode(path) for path in given], where)
 
     def panel(self, backends: Sequence[Any]) -> list[AskJudge | NoAnswer]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import JudgeCase
     from flow.app.judging.changed_files import EvidenceFiles
-    from flow.app.judging.debate_calls import DebatePlace
+    from flow.app.judging.debate_calls import DebateContextPort
     from flow.app.judging.reviewing import FirstBallot
     from flow.app.judging.scoring import ScoredCard, ScoreRequest
     from flow.core.decision.decide import NoOpinion, Opinion
@@ -153,6 +153,6 @@ class Delegation:
     def solution_name(self, paths: Sequence[str]) -> str:
         return solution_name([os.path.join(self._top, path) for path in paths], self._top)
 
-    def debate_place(self, reports_dir: str, seconds: float) -> DebatePlace:
-        place = DebatingContext(self._top, self._context.environ).place
-        return place._replace(reports_dir=reports_dir, seconds=min(place.seconds, seconds))
+    def debate_context(self, reports_dir: str, seconds: float) -> DebateContextPort:
+        context = DebatingContext(self._top, self._context.environ).context
+        return context._replace(reports_dir=reports_dir, seconds=min(context.seconds, seconds))

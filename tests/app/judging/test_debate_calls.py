@@ -71,7 +71,7 @@ class Folder:
     seconds = 60.0
 
     def __init__(self, *panel: Any, spent: Spent = Spent()) -> None:  # noqa: B008
-        self.place, self.judges = self, panel
+        self.context, self.judges = self, panel
         self.reports = Reports(spent)
         self.backends: list[Any] = []
         self.charged: list[Spent] = []
