@@ -288,7 +288,10 @@ def test_what_the_evaluator_did_not_write_is_of_others_even_where_it_is_on_recor
     made = Bench(fuzzy())
     made.record("theirs", by=by, type="test_result")
     assert made.shown() == [("AC2", "theirs", False)]
-    assert made.judge_context().missing == (MissingEvidence("AC2", OTHERS), MissingEvidence("AC2", OFF))
+    assert made.judge_context().missing == (
+        MissingEvidence("AC2", OTHERS),
+        MissingEvidence("AC2", OFF),
+    )
 
 
 def test_what_is_not_on_record_is_of_others_whoever_it_says_wrote_it() -> None:
