@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.layout import GOALS as GOAL_FILES
-from flow.core.layout import RUBRICS, RUNS
+from flow.core.layout import GOALS, RUBRICS, RUNS
 from flow.startup import re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -98,7 +97,7 @@ def _is_folder(value: Any) -> bool:
     if not _is_text(value) or "\\" in value or len(value) > 1000:
         return False
     parts = value.lower().removesuffix("/").split("/")
-    taken = "/".join(parts[:2]) in (GOAL_FILES, RUNS, RUBRICS)
+    taken = "/".join(parts[:2]) in (GOALS, RUNS, RUBRICS)
     return not taken and not {"", ".", "..", ".git"}.intersection(parts)
 
 
@@ -113,17 +112,17 @@ _URL = ValueKind("an address that starts with https:// or http://", _is_url)
 _PATTERNS = ValueKind('a list of path patterns: ["*.key"]', _is_patterns)
 _FOLDER = ValueKind(
     "a folder below the top level, relative, without '..' and '.git', "
-    f"outside {GOAL_FILES}, {RUNS} and {RUBRICS}",
+    f"outside {GOALS}, {RUNS} and {RUBRICS}",
     _is_folder,
 )
 _BYTES = _whole_number(1 << 30, "a whole number of bytes")
 _DOLLARS = _any_number("a number of US dollars from 0 to 10000", 0, 10_000)
 _SHARE = _any_number("a number from 0 to 1", 0, 1)
 
-GOALS, _J = "flow.goals", "flow.goals.judge"
-DENIED, ENABLED = f"{GOALS}.denied_paths", f"{GOALS}.enabled"
-STOP_HOOK, CANARY = f"{GOALS}.stopHookEnforcement", f"{_J}.canary"
-SECTIONS = ("flow", GOALS, _J, "journal", "judge")
+GOAL_SETTINGS, _JUDGE = "flow.goals", "flow.goals.judge"
+DENIED, ENABLED = f"{GOAL_SETTINGS}.denied_paths", f"{GOAL_SETTINGS}.enabled"
+STOP_HOOK, CANARY = f"{GOAL_SETTINGS}.stopHookEnforcement", f"{_JUDGE}.canary"
+SECTIONS = ("flow", GOAL_SETTINGS, _JUDGE, "journal", "judge")
 
 _TABLE = (
     Key(
@@ -145,7 +144,7 @@ _TABLE = (
         ENFORCEMENT.index,
     ),
     Key(
-        f"{GOALS}.failAfterStuckTurns",
+        f"{GOAL_SETTINGS}.failAfterStuckTurns",
         "fail_after_stuck_turns",
         _whole_number(1000),
         "In `evaluator-loop`: stops in a row with the same criteria passed, after which the goal "
@@ -153,14 +152,14 @@ _TABLE = (
         "pinned",
     ),
     Key(
-        f"{GOALS}.onStuck",
+        f"{GOAL_SETTINGS}.onStuck",
         "on_stuck",
         _one_of(get_args(OnStuck)),
         "What then happens: the goal is closed as failed, or that is only proposed.",
         "pinned",
     ),
     Key(
-        f"{GOALS}.executeVerificationCommands",
+        f"{GOAL_SETTINGS}.executeVerificationCommands",
         "execute_verification_commands",
         _BOOL,
         "true: the commands of every goal file run, also of one that somebody else wrote and you "
@@ -170,28 +169,28 @@ _TABLE = (
         "goals that you do not",
     ),
     Key(
-        f"{GOALS}.agentMayNameTrust",
+        f"{GOAL_SETTINGS}.agentMayNameTrust",
         "agent_may_name_trust",
         _BOOL,
         "true: an agent's shell, too, may say by `--trust-digest` which contract is meant.",
         "own",
     ),
     Key(
-        f"{GOALS}.jobs",
+        f"{GOAL_SETTINGS}.jobs",
         "jobs",
         _whole_number(MOST_JOBS),
         "How many commands run at once.",
         "pinned",
     ),
     Key(
-        f"{GOALS}.commandTimeoutSeconds",
+        f"{GOAL_SETTINGS}.commandTimeoutSeconds",
         "command_timeout_seconds",
         _seconds(WEEK),
         "Seconds that one command may take, unless its criterion says otherwise.",
         "pinned",
     ),
     Key(
-        f"{GOALS}.hookTimeoutSeconds",
+        f"{GOAL_SETTINGS}.hookTimeoutSeconds",
         "hook_timeout_seconds",
         _seconds(WEEK),
         "Seconds that the Stop hook may take. Your agent's own limit (330 in `hooks.json`) must "
@@ -199,7 +198,7 @@ _TABLE = (
         "pinned",
     ),
     Key(
-        f"{GOALS}.outputLimitBytes",
+        f"{GOAL_SETTINGS}.outputLimitBytes",
         "output_limit_bytes",
         _BYTES,
         "Bytes of a command's output that are kept; of a longer one, its beginning and its end.",
@@ -213,43 +212,45 @@ _TABLE = (
         "union",
     ),
     Key(
-        f"{_J}.backend",
+        f"{_JUDGE}.backend",
         "judge.backend",
         _one_of(get_args(Backend)),
         "Which program or service judges what no command can prove.",
         "own",
     ),
     Key(
-        f"{_J}.command",
+        f"{_JUDGE}.command",
         "judge.command",
         _COMMAND,
         "With the backend `command`: the program that answers, and its arguments.",
         "own",
     ),
     Key(
-        f"{_J}.baseUrl",
+        f"{_JUDGE}.baseUrl",
         "judge.base_url",
         _URL,
         "Another address for the backends `anthropic` and `openai`.",
         "own",
     ),
-    Key(f"{_J}.model", "judge.model", _MODEL, "The judge's model, by the backend's name.", "own"),
     Key(
-        f"{_J}.timeoutSeconds",
+        f"{_JUDGE}.model", "judge.model", _MODEL, "The judge's model, by the backend's name.", "own"
+    ),
+    Key(
+        f"{_JUDGE}.timeoutSeconds",
         "judge.timeout_seconds",
         _seconds(3600),
         "Seconds that one question to the judge may take.",
         "pinned",
     ),
     Key(
-        f"{_J}.samples",
+        f"{_JUDGE}.samples",
         "judge.samples",
         _whole_number(25),
         "How often the judge of a goal is asked; the majority counts.",
         "own",
     ),
     Key(
-        f"{_J}.maxCostUsd",
+        f"{_JUDGE}.maxCostUsd",
         "judge.max_cost_usd",
         _DOLLARS,
         "US dollars that the judges of one evaluation may cost.",
@@ -257,7 +258,7 @@ _TABLE = (
         lambda cost: -cost,
     ),
     Key(
-        f"{_J}.minKappa",
+        f"{_JUDGE}.minKappa",
         "judge.min_kappa",
         _SHARE,
         "The agreement with people (Cohen's kappa) that a judge must have reached when it was "
@@ -266,7 +267,7 @@ _TABLE = (
         float,
     ),
     Key(
-        f"{_J}.changedFiles",
+        f"{_JUDGE}.changedFiles",
         "judge.changed_files",
         _BOOL,
         "false: the changed files are not sent to a judge for a criterion that names no evidence.",

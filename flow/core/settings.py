@@ -10,7 +10,7 @@ from flow.core.setting_keys import (
     CANARY,
     DENIED,
     ENABLED,
-    GOALS,
+    GOAL_SETTINGS,
     KEYS,
     SECTIONS,
     STOP_HOOK,
@@ -157,7 +157,7 @@ def merge_layers(
             values[name] = max([default, *given, *known], key=STRICTNESS[name])
     settings = _build_settings(values)
     if settings.hook_timeout_seconds > HOOK_LIMIT:
-        key_name = f"{GOALS}.hookTimeoutSeconds"
+        key_name = f"{GOAL_SETTINGS}.hookTimeoutSeconds"
         warnings.append(
             f"{origins[key_name]}: {key_name}: {settings.hook_timeout_seconds:g} is more than "
             f"{HOOK_LIMIT}: hooks.json ends the hook after 330 s, and an ended hook lets the agent "

@@ -37,7 +37,7 @@ def marked(
     for place, change in enumerate(changes):
         path = change.path
         journal = path.startswith(folder) and path.endswith(".md")
-        if (journal or own.named(path)) and not is_temporary(path.rpartition("/")[2]):
+        if (journal or own.has_own_name(path)) and not is_temporary(path.rpartition("/")[2]):
             mark = _OwnNamedChange(repo, change, record).foreign()
             if mark:
                 foreign[place] = change._replace(foreign=mark)

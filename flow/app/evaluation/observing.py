@@ -168,7 +168,7 @@ def observe_again(
     rules = bounds.path_rules((), forbidden)
     by_products = find_by_products(facts.before, after, baseline, rules.denies, _reports(goal))
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
-    left = tuple(sorted(path for path in by_products if not own.named(path)))
+    left = tuple(sorted(path for path in by_products if not own.has_own_name(path)))
     if after.ignored_protected or after.link_targets:
         by_products.update(find_ignored_by_products(facts.before, after, baseline))
     edited = tuple(path for path in facts.edited_by_products if path not in by_products)

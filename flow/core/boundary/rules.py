@@ -135,10 +135,10 @@ class OwnFiles:
     def __call__(self, change: PathChange | str) -> bool:
         """Whether Flow itself made the change; for a path alone, whether Flow may make one."""
         if isinstance(change, str):
-            return self.named(change)
+            return self.has_own_name(change)
         entries = (change.base, change.head, change.index, change.worktree)
         return (
-            (change.set_up or self.named(change.path))
+            (change.set_up or self.has_own_name(change.path))
             and change.real is None
             and not (change.worktree is None and change.base is not None)
             and all(entry is None or entry.mode == REGULAR for entry in entries)
@@ -162,7 +162,7 @@ class OwnFiles:
         days = f"{self._folder}session-"  # journals of earlier versions
         return base == f"{self._folder}goal-{self._goal_id}.md" or change.path.startswith(days)
 
-    def named(self, path: str) -> bool:
+    def has_own_name(self, path: str) -> bool:
         """Whether Flow writes files of this name, unless the path is denied."""
         at = path.rfind("/") + 1
         folder, last = path[:at], path[at:]

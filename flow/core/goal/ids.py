@@ -60,14 +60,14 @@ RUBRIC_NAME = RUN_ID
 """A rubric's file name without its ending, as in a goal's criterion and in ``--rubric``."""
 
 
-def _checked(allowed: IdPattern, what: str, shape: str) -> Callable[[object], str]:
+def _checked(allowed: IdPattern, noun: str, shape: str) -> Callable[[object], str]:
     """A function that returns a value that fits, and raises :class:`InputError` for any other."""
 
     def checked(value: object) -> str:
         if isinstance(value, str) and allowed.fits(value):
             return value
-        raise at_key(what, value).invalid(
-            f"{value!r:.80} is not {'an' if what[0] in 'aeiou' else 'a'} {what}",
+        raise at_key(noun, value).invalid(
+            f"{value!r:.80} is not {'an' if noun[0] in 'aeiou' else 'a'} {noun}",
             f"use {shape}",
             code="invalid_id",
         )
