@@ -51,6 +51,15 @@ class FileChange(NamedTuple):
         return "removed" if self.after == ABSENT else "modified"
 
 
+class FileStates(NamedTuple):
+    """The digests of a file at activation, in the order of ``Baseline.protected``."""
+
+    on_disk: str
+    in_index: str
+    in_head: str
+    in_base: str
+
+
 class Difference(NamedTuple):
     """All changed protected files; there is at least one."""
 
@@ -126,16 +135,16 @@ def compared(
         if not recorded and _naming_pattern(late, change) is None:
             continue
         seen.add(change.path)
-        states = _recorded(change, baseline) if recorded else _dirty_state(change, baseline)
-        after = _how_moved(change, states)
+        states = _recorded_states(change, baseline) if recorded else _dirty_states(change, baseline)
+        after = _new_digest(change, states)
         if after is not None:
-            by_path[change.path] = FileChange(change.path, states[0], after)
+            by_path[change.path] = FileChange(change.path, states.on_disk, after)
     for path, (before, after) in ignored_differences(snapshot, baseline).items():
         if path not in seen and known.first(path_bytes(path)) is not None:
             by_path[path] = FileChange(path, before, after)
-    for path, states in _put_back(baseline, known, late).items():
-        if path not in seen and path not in snapshot.ignored_protected and states[0] != states[3]:
-            by_path.setdefault(path, FileChange(path, states[0], states[3]))
+    for path, (before, base) in _put_back(baseline, known, late).items():
+        if path not in seen and path not in snapshot.ignored_protected and before != base:
+            by_path.setdefault(path, FileChange(path, before, base))
     files = tuple(by_path[path] for path in sorted(by_path))
     return Difference(files) if files else None
 
@@ -211,30 +220,31 @@ def _naming_pattern(patterns: Matcher, change: PathChange) -> str | None:
     return "" if pattern is None and change.folder and patterns.enters(path) else pattern
 
 
-def _recorded(change: PathChange, baseline: Baseline) -> list[str]:
-    """The digests at activation: on disk, in the index, in HEAD and in the base."""
-    return _parsed_state(baseline.protected.get(change.path)) or [entry_digest(change.base)] * 4
+def _recorded_states(change: PathChange, baseline: Baseline) -> FileStates:
+    """The recorded states; without a record the file was as in the base."""
+    as_in_base = FileStates(*[entry_digest(change.base)] * 4)
+    return _parsed_states(baseline.protected.get(change.path, "")) or as_in_base
 
 
-def _dirty_state(change: PathChange, baseline: Baseline) -> list[str]:
-    """Like :func:`_recorded`, for a later pattern: dirty files as recorded, others as in the base.
+def _dirty_states(change: PathChange, baseline: Baseline) -> FileStates:
+    """The states for a later pattern: of a dirty file as recorded, of any other as in the base.
 
     A commit between the base and the activation counts as a change, because it is not recorded.
     """
     base = entry_digest(change.base)
     worktree, _, index = baseline.dirty.get(change.path, base).partition(" ")
-    return [worktree, index or base, base, base]
+    return FileStates(worktree, index or base, base, base)
 
 
-def _parsed_state(text: str | None) -> list[str] | None:
-    states = text.split(" ") if text is not None else []
-    return states if len(states) == 4 else None
+def _parsed_states(text: str) -> FileStates | None:
+    states = text.split(" ")
+    return FileStates(*states) if len(states) == len(FileStates._fields) else None
 
 
-def _how_moved(change: PathChange, states: Sequence[str]) -> str | None:
+def _new_digest(change: PathChange, states: FileStates) -> str | None:
     """The new digest of a path that changed; None if it did not."""
     now = entry_digest(change.worktree)
-    if now != states[0]:
+    if now != states.on_disk:
         return now
     recorded = {*states, entry_digest(change.base)}
     staged = (entry_digest(entry) for entry in (change.index, change.head))
@@ -244,16 +254,16 @@ def _how_moved(change: PathChange, states: Sequence[str]) -> str | None:
 _EMPTIED = f"{ABSENT} {GITLINK}:"
 
 
-def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, list[str]]:
-    """The recorded states by path; a path that is in no change set any more is as in the base."""
+def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, tuple[str, str]]:
+    """path → digests before and in the base; a path in no change set any more is as in the base."""
     put_back = {}
     for path, text in baseline.protected.items():
-        states = _parsed_state(text)
+        states = _parsed_states(text)
         if states is not None and text.startswith(_EMPTIED):
             continue  # a submodule that is checked out now is as in the base
         if states is not None and known and known.first(path_bytes(path)) is not None:
-            put_back[path] = states
+            put_back[path] = (states.on_disk, states.in_base)
     for path, text in baseline.dirty.items() if late else ():
         if path not in put_back and late.first(path_bytes(path)) is not None:
-            put_back[path] = [text.partition(" ")[0], "", "", "as in the base"]
+            put_back[path] = (text.partition(" ")[0], "as in the base")
     return put_back

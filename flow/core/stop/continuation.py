@@ -198,7 +198,7 @@ def _failed_block(
         lines.append(f"  {clip(visible(row.reason), _REASON)}")
     if criterion is not None and not repeats:
         lines += [f"  {line}" for line in _command(goal, criterion)]
-    evidence_id = sidecar_of(row.evidence_ref or "")[1]
+    _, evidence_id = sidecar_of(row.evidence_ref or "")
     name = evidence_id or "its output"
     most = TAIL_LINES_AGAIN if repeats else most
     output = _output_tail(facts.tails.get(row.criterion_id, ""), most)
