@@ -36,8 +36,8 @@ class Key(NamedTuple):
     ``rule`` says what a checkout's files may do (SPEC 17.2): ``own`` nothing; ``stricter`` only
     tighten the user's value; ``pinned`` keep the value of the goal's start; ``union`` add to it;
     ``first`` set it. ``strictness`` belongs to ``stricter``: a higher number is stricter. ``about``
-    is its line in the docs; ``not_a_switch`` names what stays on with false, if the name promises
-    more.
+    is its line in the docs; ``not_a_switch`` says what stays on with false, if the name promises
+    that nothing does.
     """
 
     name: str

@@ -167,8 +167,7 @@ class _Criteria:
     def _add_criterion(self, line: str) -> None:
         if not line:
             raise InputError("a goal needs at least one criterion", remedy="text :: command")
-        pairs = [(offer.text, offer.command) for offer in self._offers]
-        typed = typed_criterion(line, pairs)
+        typed = typed_criterion(line, self._offers)
         fuzzy = " :: " not in f" {typed} "
         criterion = parse_criterion(typed, fuzzy=fuzzy)
         named = criterion.get("id") or next(free_ids(self._used_ids))

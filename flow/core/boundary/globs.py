@@ -23,8 +23,8 @@ _STAR = -1
 _ANY = -2
 _SLASH = 0x2F
 _SPECIAL = frozenset(b"*?[\\")
-_KEPT = 4096
-"""Patterns whose meaning is kept: one command asks for the same ones hundreds of times."""
+_CACHED = 4096
+"""Patterns whose meaning is cached: one command asks for the same ones hundreds of times."""
 
 _Token = int | frozenset[int]
 """A byte, ``_STAR``, ``_ANY``, or the set of bytes that a bracket matches."""
@@ -227,7 +227,7 @@ def why_not(pattern: object) -> str | None:
     return None
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def literal_name(pattern: str) -> str | None:
     """The path that a pattern without wildcards names; None for any other pattern."""
     name, at = [], 0
@@ -265,7 +265,7 @@ def _escaped_end(pattern: str) -> bool:
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def compile_glob(text: str, *, anchored: bool) -> Glob:
     """Compile one pattern."""
     parts: list[GlobPart | None] = []

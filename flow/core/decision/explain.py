@@ -196,8 +196,8 @@ def hint(
     """The next step, as a command if there is one.
 
     A judge's hint is quoted, never given as Flow's instruction. ``may_propose``: this evaluation
-    may make a proposal. ``trust_first``: what a person reads before they trust the contract, where
-    that comes next. ``first`` is the earlier step if another goal comes first.
+    may make a proposal. ``trust_first``: the command that shows the contract, if trust in it is the
+    next step. ``first`` is the earlier step if another goal comes first.
     """
     decision, needed, boundary, judge = grounds
     judge_hint = judge.next_step_hint if isinstance(judge, Opinion) else ""

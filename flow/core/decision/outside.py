@@ -103,14 +103,14 @@ def outside_advice(
 def outside_file(violation: Violation, base_commit: str | None) -> OutsideFile:
     """The file of a violation, with its remedy.
 
-    No line is offered that could take out what turned the Stop hook on.
+    There is no command for a file that turns the Stop hook on or off: it could turn it off.
     """
-    decides = violation.path in HOOK_FILES and violation.change != "deleted"
+    turns_hook = violation.path in HOOK_FILES and violation.change != "deleted"
     return OutsideFile(
         violation.path,
         violation.change,
-        "remove" if violation.change == "new" and not decides else "put_back",
-        "" if decides else _command(violation, base_commit),
+        "remove" if violation.change == "new" and not turns_hook else "put_back",
+        "" if turns_hook else _command(violation, base_commit),
         violation.committed,
         refused="" if violation.openable else violation.why.partition("; ")[2],
     )

@@ -51,7 +51,7 @@ def new_document(
 ) -> dict[str, Any]:
     """A draft goal document, based on the goal ``old`` if there is one (``--from``).
 
-    ``defaults`` are added later; here their ids count as taken, and a fuzzy one of them counts.
+    ``defaults`` are added later; here their ids are taken, and a fuzzy one makes the goal hybrid.
     """
     criteria = _criteria(request, defaults.ids)
     base = _copied(old) if old is not None else {}

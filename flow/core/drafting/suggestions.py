@@ -9,6 +9,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from flow.core.drafting.offers import Offer
+
 NAME_WORDS = 4
 _NAME_LENGTH = 40
 _NOISE = frozenset(
@@ -70,24 +72,23 @@ def split_patterns(line: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(re.split(r"[\s,]+", line.strip()))) if line.strip() else ()
 
 
-def typed_criterion(line: str, offers: Sequence[tuple[str, str]]) -> str:
+def typed_criterion(line: str, offers: Sequence[Offer]) -> str:
     """A typed line as ``text :: command``, with an offer in place of its letter.
 
-    ``offers`` are (text, command). ``b`` is the second offer; ``b What holds`` and ``What holds ::
-    b`` are its command with a text of one's own. A small letter at the start of a sentence (``a
-    test is there``) is no offer.
+    ``b`` is the second offer; ``b What holds`` and ``What holds :: b`` are its command with a text
+    of one's own. A small letter at the start of a sentence (``a test is there``) is no offer.
     """
     text, marker, command = line.partition(" :: ")
     if marker:
         offer = _offer(command.strip(), offers)
-        return f"{text} :: {offer[1]}" if offer else line
+        return f"{text} :: {offer.command}" if offer else line
     letter, _, rest = line.strip().partition(" ")
     offer = _offer(letter, offers)
     if offer is None or (rest and rest[0].islower()):
         return line
-    return f"{rest.strip() or offer[0]} :: {offer[1]}"
+    return f"{rest.strip() or offer.text} :: {offer.command}"
 
 
-def _offer(letter: str, offers: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+def _offer(letter: str, offers: Sequence[Offer]) -> Offer | None:
     place = "abcdefghijklmnopqrstuvwxyz".find(letter) if len(letter) == 1 else -1
     return offers[place] if 0 <= place < len(offers) else None

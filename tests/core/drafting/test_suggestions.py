@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from flow.core.drafting.offers import Offer
 from flow.core.drafting.suggestions import (
     named_paths,
     split_patterns,
@@ -80,7 +81,7 @@ def test_words_that_look_like_paths(words: tuple[str, ...], paths: tuple[str, ..
     assert named_paths([words]) == paths
 
 
-OFFERS = (("The tests pass", "pytest -q"), ("The types hold", "mypy ."))
+OFFERS = (Offer("The tests pass", "pytest -q", ""), Offer("The types hold", "mypy .", ""))
 
 
 @pytest.mark.parametrize(
