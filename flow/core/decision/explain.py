@@ -196,7 +196,7 @@ def hint(
     """The next step, as a command if there is one.
 
     A judge's hint is quoted, never given as Flow's instruction. ``may_propose``: this evaluation
-    may make a proposal. ``trust_first``: the command that shows the contract, if trust in it is the
+    may make a proposal. ``trust_first``: the text that a person reads first, if trust in it is the
     next step. ``first`` is the earlier step if another goal comes first.
     """
     decision, needed, boundary, judge = grounds
