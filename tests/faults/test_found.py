@@ -16,6 +16,7 @@ from flow.adapters.fs import files, locks
 from flow.adapters.worktree import cache as worktree_cache
 from flow.adapters.worktree.cache import Table
 from flow.core import layout
+from flow.core.boundary.changes import Baseline
 from flow.core.boundary.rules import OwnFiles
 from tests.faults.commands import EVIDENCE
 from tests.faults.scenes import (
@@ -94,12 +95,13 @@ def test_a_half_written_journal_is_no_violation(scene):
     ],
 )
 def test_only_the_journal_folder_may_hold_a_half_written_file(path, own):
-    assert OwnFiles(".decisions")(path) is own
+    assert OwnFiles(Baseline(None, {}, {}, {}, {}, {}))(path) is own
 
 
 def test_temporary_files_have_the_name_that_the_boundary_knows(tmp_path):
     with files._temporary(os.open(tmp_path, os.O_RDONLY), 0o644) as (name, _):
-        assert OwnFiles("j")(f"j/{name}")
+        own = OwnFiles(Baseline(None, {}, {}, {}, {}, {}, journal_dir="j"))
+        assert own(f"j/{name}")
 
 
 def test_clear_finishes_what_a_killed_clear_had_decided(scene):

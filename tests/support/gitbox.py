@@ -18,6 +18,7 @@ from flow.core.boundary.rules import BoundaryReport, OwnFiles, boundary_report
 from flow.core.evidence import protected_files
 from tests.support.gitrepo import head_of, refresh_index
 
+EMPTY = Baseline(None, {}, {}, {}, {}, {})
 FILES = {
     "src/app.py": "print('app')\n",
     "src/lib/util.py": "x = 1\n",
@@ -193,7 +194,7 @@ class GitBox:
     def locked(self) -> dict[str, str]:
         """The protected files that are not as they were, with what happened to each."""
         assert self.baseline is not None
-        own = OwnFiles(".decisions")
+        own = OwnFiles(EMPTY)
         found = protected_files.difference(self.snapshot(), self.baseline, self.protected, own)
         return {file.path: file.kind for file in found.files} if found else {}
 
@@ -204,5 +205,5 @@ class GitBox:
             self.baseline,
             allowed=self.allowed,
             denied=self.denied,
-            own_files=OwnFiles(".decisions"),
+            own_files=OwnFiles(EMPTY),
         )

@@ -20,7 +20,7 @@ from flow.app.transitions.create import Outside
 from flow.core import layout
 from flow.core.boundary.changes import Baseline, dirty_digest, entry_digest
 from flow.core.boundary.globs import Globs
-from flow.core.boundary.rules import own_files, path_rules
+from flow.core.boundary.rules import OwnFiles, path_rules
 from flow.core.evidence import protected_files
 from flow.errors import GitError, InputError, at_key
 from flow.startup.typing import TYPE_CHECKING
@@ -247,7 +247,7 @@ def commits_outside(
     base, head = baseline.base_commit, repository.head_commit(repo)
     if base is None or head is None:
         return []
-    own, rules = own_files(baseline), path_rules(allowed, denied)
+    own, rules = OwnFiles(baseline), path_rules(allowed, denied)
     placed = (
         (change.path, rules.refusal(change.path))
         for change in mark(changed_between(repo, base, head), baseline)

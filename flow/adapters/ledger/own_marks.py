@@ -10,7 +10,7 @@ from flow.adapters.user_state.written_files import (
     with_plain_ends,
 )
 from flow.core.boundary.changes import REGULAR, with_replaced
-from flow.core.boundary.rules import own_files
+from flow.core.boundary.rules import OwnFiles
 from flow.core.layout import is_temporary, journal_base
 from flow.errors import FlowError
 from flow.startup.once import once
@@ -32,7 +32,7 @@ def marked(
     Each state but the base's is checked, so that no foreign content is committed behind a file that
     Flow wrote.
     """
-    own, folder = own_files(baseline), baseline.journal_dir.strip("/") + "/"
+    own, folder = OwnFiles(baseline), baseline.journal_dir.strip("/") + "/"
     foreign: dict[int, PathChange] = {}
     for place, change in enumerate(changes):
         path = change.path

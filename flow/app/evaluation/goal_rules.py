@@ -32,12 +32,12 @@ def protected_changes(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Dif
 
 def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
     """The predicate of the paths that Flow wrote itself in this checkout."""
-    return bounds.own_files(
+    return bounds.OwnFiles(
         baseline,
         goal.journal,
-        goal.denied_paths,
         issue=goal.issue,
         goal_id=goal.id,
+        denied=goal.denied_paths,
         allowed=goal.allowed_paths,
     )
 

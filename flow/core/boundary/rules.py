@@ -96,41 +96,40 @@ class BoundaryReport(NamedTuple):
 
 
 class OwnFiles:
-    """Predicate for the journals and judges' reports that Flow itself writes, by folder and name.
+    """Predicate for the journals, reports and scorecards that Flow itself writes.
 
-    All three folders are the ones pinned at activation: no setting in a checkout may open a path
-    later. Reports also count in the default folder, and scorecards in ``skills/judge/scores``;
-    Flow's own files below ``.flow/`` are left out elsewhere.
+    They lie in the folders that ``baseline`` pinned, since no setting of a checkout may open a path
+    later; reports also in the default folder, scorecards also in ``skills/judge/scores``. The
+    goal's ``journal`` (``scope.journal``) counts if it is in the journal folder, and so do the
+    temporary files of a process; files of Flow's set-up count under any name
+    (``PathChange.set_up``). Flow's files below ``.flow/`` are left out elsewhere.
 
-    The temporary files of a killed or running process are no change either. ``journal`` is the
-    goal's ``scope.journal``; it counts if it is in the journal folder. The content must be recorded
-    as Flow's (``PathChange.foreign``); without a record only this goal's own journal counts:
-    ``journal``, else that of ``issue``, else that of ``goal_id`` or a day's, each with its parts
-    (``….2.md``). Flow writes regular files that are not executable, and removes no committed one; a
-    ``denied`` path, or one behind a symlink, is a change like any other. The same holds for the
-    files of Flow's set-up (``PathChange.set_up``), under any name.
+    The content must be recorded as Flow's (``PathChange.foreign``). Without a record only this
+    goal's own journal counts: ``journal``, else that of ``issue``, else that of ``goal_id`` or a
+    day's, each with its parts (``….2.md``). Flow writes regular files that are not executable, and
+    removes no committed one. A path that ``baseline`` or ``denied`` denies, or one behind a
+    symlink, is a change like any other.
     """
 
     def __init__(
         self,
-        journal_dir: str,
+        baseline: Baseline,
         journal: str | None = None,
         *,
         issue: int | None = None,
         goal_id: str | None = None,
-        reports_dir: str = REPORTS_DIR,
-        scores_dir: str = PLUGIN_SCORES,
         denied: Sequence[str] = (),
         allowed: Sequence[str] = (),
     ) -> None:
+        denied = (*baseline.denied, *denied)
         self._allowed = Globs([p for p in allowed if why_not(p) is None], anchored=True)
         self._denied = Globs([p for p in denied if why_not(p) is None], anchored=False)
-        self._folder = journal_dir.strip("/") + "/"
+        self._folder = baseline.journal_dir.strip("/") + "/"
         self._journal = named_journal(journal, self._folder[:-1]) if journal else None
         self._issue = issue
         self._goal_id = goal_id
-        self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
-        self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
+        self._reports = {f"{REPORTS_DIR}/", f"{baseline.reports_dir.strip('/')}/"}
+        self._scores = {f"{PLUGIN_SCORES}/", f"{baseline.scores_dir.strip('/')}/"}
 
     def __call__(self, change: PathChange | str) -> bool:
         """Whether Flow itself made the change; for a path alone, whether Flow may make one."""
@@ -185,28 +184,6 @@ class OwnFiles:
         if kind == "session":
             return _is_date(rest)
         return kind == "goal" and _is_goal_id(rest)
-
-
-def own_files(
-    baseline: Baseline,
-    journal: str | None = None,
-    denied: Sequence[str] = (),
-    *,
-    issue: int | None = None,
-    goal_id: str | None = None,
-    allowed: Sequence[str] = (),
-) -> OwnFiles:
-    """Predicate for Flow's own files in ``baseline``'s folders; ``denied`` is the present value."""
-    return OwnFiles(
-        baseline.journal_dir,
-        journal,
-        issue=issue,
-        goal_id=goal_id,
-        allowed=allowed,
-        reports_dir=baseline.reports_dir,
-        scores_dir=baseline.scores_dir,
-        denied=(*baseline.denied, *denied),
-    )
 
 
 def _holds_flows_own(path: str) -> bool:

@@ -39,7 +39,7 @@ from flow.core.boundary.packed import PackedChanges
 from flow.core.boundary.rules import OwnFiles
 from tests.support.counted import memory_of
 from tests.support.effort import sizes
-from tests.support.gitbox import FILES, GitBox
+from tests.support.gitbox import EMPTY, FILES, GitBox
 
 pytestmark = pytest.mark.slow
 
@@ -1291,7 +1291,7 @@ def test_by_products_of_a_command(box: GitBox) -> None:
     found = find_by_products(before, after, box.baseline)
     assert set(found) == {"tests/__pycache__/t.pyc", ".coverage", "report.xml"}
     box.baseline = box.baseline._replace(by_products=found)
-    own = OwnFiles(".decisions")
+    own = OwnFiles(EMPTY)
     assert subject_tree(before, box.baseline, own) == subject_tree(after, box.baseline, own)
     assert box.tree() == box.tree(before)
     report = box.report()
@@ -1368,7 +1368,7 @@ def test_a_submodule_is_there_or_not(box: GitBox) -> None:
     assert box.report(gone).status == "inside"
     assert (there.submodules, gone.submodules) == (("vendor/sub",), ())
     assert box.tree(there) != box.tree(gone)
-    own = OwnFiles(".decisions")
+    own = OwnFiles(EMPTY)
     assert moved_paths(there, gone, baseline, own) == ("vendor/sub",)
     box.git("submodule", "--quiet", "update", "--init")
     again = box.snapshot()
@@ -1438,7 +1438,7 @@ def test_what_new_links_lead_to_is_part_of_the_subject(box: GitBox, then: Step, 
     box.write(path, "another\n")
     after = box.snapshot()
     assert box.tree(after) != box.tree(before)
-    assert moved_paths(before, after, baseline, OwnFiles(".decisions")) == (path,)
+    assert moved_paths(before, after, baseline, OwnFiles(EMPTY)) == (path,)
     box.write(path, "changed\n")
     box.write("build-log/x.log")
     assert box.tree() == box.tree(before)
@@ -1481,7 +1481,7 @@ def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
     found = find_ignored_by_products(before, after, baseline)
     assert set(found) == {"build/new", "build/there", "build/__pycache__/x.pyc"}
     baseline = baseline._replace(by_products=found)
-    own = OwnFiles(".decisions")
+    own = OwnFiles(EMPTY)
     assert subject_tree(before, baseline, own) == subject_tree(after, baseline, own)
     box.write("build/new", "once more\n")
     assert moved_paths(after, box.snapshot(), baseline, own) == ()
@@ -1498,7 +1498,7 @@ def test_what_stands_where_the_base_has_a_file_is_no_output(box: GitBox) -> None
     box.write("build/app.py", "made anew\n")
     after = box.snapshot()
     assert find_ignored_by_products(before, after, baseline) == {}
-    assert moved_paths(before, after, baseline, OwnFiles(".decisions")) == ("build/app.py",)
+    assert moved_paths(before, after, baseline, OwnFiles(EMPTY)) == ("build/app.py",)
 
 
 def test_behind_a_link_things_are_odd(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1533,7 +1533,7 @@ def test_a_folder_that_was_renamed_and_renamed_back(box: GitBox, name: str) -> N
     for folder in ("src", "src/lib", "new/deep", "made"):
         os.utime(box.path(folder), (1_700_000_000, 1_700_000_000))
     before = box.snapshot()
-    own = OwnFiles(".decisions")
+    own = OwnFiles(EMPTY)
     assert rewritten(before, box.snapshot(), baseline, own) == ()
     for folder in (name, "made"):
         box.path(folder).rename(box.outer / "moved")
@@ -1878,7 +1878,7 @@ def test_what_was_written_to_and_is_as_it_was(
     before = box.snapshot()
     assert (b"src/lib/util.py" in before.written) is not cached
     assert box.tree(found) == box.tree(before)
-    own = OwnFiles(".decisions")
+    own = OwnFiles(EMPTY)
     assert rewritten(before, box.snapshot(), baseline, own) == ()
     touched = {"src/app.py", "src/lib/util.py", "dirty.txt", "local.env", "vendor/sub/sub.py"}
     for name in (*touched, ".pytest_cache/v", ".decisions/x.md", ".flow/x"):

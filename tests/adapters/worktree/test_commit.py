@@ -17,7 +17,7 @@ from flow.core.boundary.rules import OwnFiles
 from tests.support import GitRepo
 
 pytestmark = pytest.mark.needs_tool("git")
-OWN = OwnFiles(".decisions")
+OWN = OwnFiles(Baseline(None, {}, {}, {}, {}, {}))
 
 
 def pinned(repo: GitRepo) -> tuple[Any, Baseline]:

@@ -128,7 +128,7 @@ def snapshots(
 @pytest.mark.parametrize("seed", range(8))
 def test_every_rule_says_the_same_of_both(seed: int) -> None:
     plain, many = snapshots(seed)
-    own = b.OwnFiles(".decisions")
+    own = b.OwnFiles(EMPTY)
     left = {path: digest for path, digest in find_by_products(*plain, EMPTY).items() if seed % 2}
     baseline = EMPTY._replace(by_products=left)
     for one, other in (plain, many), (many, plain):

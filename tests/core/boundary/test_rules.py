@@ -53,7 +53,7 @@ def judge(
         baseline,
         allowed=allowed,
         denied=denied,
-        own_files=b.OwnFiles(baseline.journal_dir),
+        own_files=b.OwnFiles(baseline),
     )
 
 
@@ -455,7 +455,7 @@ def test_a_by_product_that_changes_stays_one() -> None:
     baseline = EMPTY._replace(by_products={"out.xml": f"100644:{A.digest}"})
     before, after = snap(untracked("out.xml", A)), snap(untracked("out.xml", B))
     assert find_by_products(before, after, baseline) == {"out.xml": f"100644:{B.digest}"}
-    own = b.OwnFiles(".decisions")
+    own = b.OwnFiles(EMPTY)
     assert subject_tree(before, baseline, own) == subject_tree(after, baseline, own)
     assert moved_paths(before, after, baseline, own) == ()
 
@@ -481,7 +481,7 @@ def test_the_tree_changes_with_every_entry_and_only_then() -> None:
 
 
 def test_flows_own_files_are_no_part_of_the_tree() -> None:
-    own = b.OwnFiles(".decisions", ".decisions/notes.md")
+    own = b.OwnFiles(EMPTY, ".decisions/notes.md")
     journal = PathChange(".decisions/issue-4.md", None, B, B, B)
     assert tree_digest("f", (journal,), own_files=own) == tree_digest("f", ())
 
@@ -515,12 +515,12 @@ def test_flows_own_files_are_no_part_of_the_tree() -> None:
     ],
 )
 def test_own_files(path: str, own: bool) -> None:
-    assert b.OwnFiles(".decisions", ".decisions/notes.md")(path) is own
-    assert b.OwnFiles(".decisions", "src/notes.md")("src/notes.md") is False
+    assert b.OwnFiles(EMPTY, ".decisions/notes.md")(path) is own
+    assert b.OwnFiles(EMPTY, "src/notes.md")("src/notes.md") is False
 
 
 def test_moved_names_what_moved() -> None:
-    own = b.OwnFiles(".decisions")
+    own = b.OwnFiles(EMPTY)
     before = snap(edited("a"), untracked("b"), untracked(".decisions/issue-1.md"))
     after = snap(PathChange("a", A, A, A, C), untracked("c"), untracked(".decisions/issue-1.md", B))
     assert moved_paths(before, after, EMPTY, own) == ("a", "b", "c")
@@ -560,7 +560,7 @@ PROGRAM, LINKED = ContentState("100755", A.digest), ContentState("120000", A.dig
 )
 def test_flow_s_own_are_plain_files_that_stay(path: str, change: PathChange, counts: bool) -> None:
     change = change._replace(path=path)
-    own = b.own_files(EMPTY)
+    own = b.OwnFiles(EMPTY)
     report = b.boundary_report(snap(change), EMPTY, allowed=("src/**",), denied=(), own_files=own)
     assert (report.status == "outside") is counts
     tree = subject_tree(snap(change), EMPTY, own)
@@ -573,7 +573,7 @@ def test_flow_s_own_are_plain_files_that_stay(path: str, change: PathChange, cou
 def test_a_denied_journal_is_a_change(denied: str, since: str) -> None:
     change = untracked(JOURNAL)
     baseline = EMPTY._replace(denied=(denied,)) if since == "activation" else EMPTY
-    own = b.own_files(baseline, JOURNAL, (denied,) if since == "now" else ())
+    own = b.OwnFiles(baseline, JOURNAL, denied=(denied,) if since == "now" else ())
     report = b.boundary_report(snap(change), baseline, allowed=(), denied=(denied,), own_files=own)
     assert report.status == "outside"
     assert subject_tree(snap(change), baseline, own) != subject_tree(snap(), baseline, own)

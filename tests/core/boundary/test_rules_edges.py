@@ -52,7 +52,7 @@ def judge(*changes: PathChange, **more: Any) -> b.BoundaryReport:
     values: dict[str, Any] = {
         "allowed": ("src/**",),
         "denied": (),
-        "own_files": b.OwnFiles(".decisions"),
+        "own_files": b.OwnFiles(EMPTY),
         **more,
     }
     return b.boundary_report(snap(*changes), baseline, **values)
@@ -113,7 +113,7 @@ HEX = "0123456789abcdef01"
 )
 @pytest.mark.parametrize("folder", [".decisions", "Xlog/deep", "/log/"])
 def test_the_names_flow_writes_in_its_journal_folder(folder: str, name: str, own: bool) -> None:
-    assert b.OwnFiles(folder)(f"{folder.strip('/')}/{name}") is own
+    assert b.OwnFiles(EMPTY._replace(journal_dir=folder))(f"{folder.strip('/')}/{name}") is own
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_names_flow_writes_in_its_journal_folder(folder: str, name: str, own
 def test_a_journal_of_ones_own_counts_in_the_folder(
     journal: str | None, path: str, own: bool
 ) -> None:
-    assert b.OwnFiles(".decisions", journal)(path) is own
+    assert b.OwnFiles(EMPTY, journal)(path) is own
 
 
 # --- judging --------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_a_submodule_is_a_folder(change: PathChange, folder: bool) -> None:
     assert change.folder is folder
     assert (outside(change, allowed=("src/m/",)) == []) is folder
     assert (outside(change, denied=("m/",)) == ["src/m"]) is folder
-    locked = difference(snap(change), EMPTY, ["m/"], b.OwnFiles(".decisions"))
+    locked = difference(snap(change), EMPTY, ["m/"], b.OwnFiles(EMPTY))
     assert (locked is not None) is folder
 
 
@@ -431,7 +431,7 @@ LEFT = [
 @pytest.mark.parametrize(("change", "counts"), LEFT)
 def test_what_belongs_to_the_subject(change: PathChange, counts: bool) -> None:
     baseline = EMPTY._replace(by_products=RECORDED)
-    own = b.OwnFiles(".decisions")
+    own = b.OwnFiles(EMPTY)
     empty = subject_tree(snap(), baseline, own)
     assert (subject_tree(snap(change), baseline, own) != empty) is counts
     assert moved_paths(snap(), snap(change), baseline, own) == ((change.path,) if counts else ())
@@ -439,7 +439,7 @@ def test_what_belongs_to_the_subject(change: PathChange, counts: bool) -> None:
 
 
 def test_what_stayed_did_not_move() -> None:
-    own = b.OwnFiles(".decisions")
+    own = b.OwnFiles(EMPTY)
     before = snap(edited("a"), untracked("b"))
     after = snap(edited("a"), untracked("b", B), untracked(".decisions/issue-1.md"))
     assert moved_paths(before, after, EMPTY, own) == ("b",)
@@ -471,7 +471,7 @@ def test_the_tree_digest_is_written_down() -> None:
 
 
 def test_another_base_is_another_subject() -> None:
-    own = b.OwnFiles(".decisions")
+    own = b.OwnFiles(EMPTY)
     change = edited("a")
     assert subject_tree(snap(change), EMPTY, own) == tree_digest("f" * 40, [change])
     none = EMPTY._replace(base_commit=None)

@@ -25,7 +25,7 @@ C = ContentState("100644", "c" * 40)
 D = ContentState("100644", "d" * 40)
 a, bb, c, d = (entry_digest(entry) for entry in (A, B, C, D))
 EMPTY = Baseline("f" * 40, {}, {}, {}, {}, {}, protected_patterns=("tests/**",))
-OWN = b.OwnFiles(".decisions")
+OWN = b.OwnFiles(EMPTY)
 
 
 def snap(*changes: PathChange, ignored_protected: dict[str, str] | None = None) -> Snapshot:

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from flow.adapters.ledger.reader import baseline_document, baseline_from_document
 from flow.core.boundary.changes import Baseline
-from flow.core.boundary.rules import OwnFiles, own_files
+from flow.core.boundary.rules import OwnFiles
 from flow.core.judging.scorecard.history import read_name
 from flow.core.layout import PLUGIN_SCORES, TEMP_PREFIX
 
-OWN = OwnFiles(".decisions")
+EMPTY = Baseline(None, {}, {}, {}, {}, {})
+OWN = OwnFiles(EMPTY)
 NAMES = [
     ("commit-20260102-030405.json", True),
     ("commit-20260102-030405-2.json", True),
@@ -59,15 +60,15 @@ PINNED = Baseline(None, {}, {}, {}, {}, {}, reports_dir="docs/reports/", scores_
     ],
 )
 def test_reports_and_cards_lie_in_the_pinned_folders(path: str, pinned: bool, usual: bool) -> None:
-    assert own_files(PINNED)(path) is pinned
-    assert own_files(PINNED._replace(reports_dir=".specs/reports", scores_dir=""))(path) is usual
+    assert OwnFiles(PINNED)(path) is pinned
+    assert OwnFiles(PINNED._replace(reports_dir=".specs/reports", scores_dir=""))(path) is usual
 
 
 @pytest.mark.parametrize(
     ("journal", "reports", "cards"), [("docs", "docs", "docs"), ("docs/", "docs/", "docs/")]
 )
 def test_they_may_share_one_folder(journal: str, reports: str, cards: str) -> None:
-    found = OwnFiles(journal, reports_dir=reports, scores_dir=cards)
+    found = OwnFiles(EMPTY._replace(journal_dir=journal, reports_dir=reports, scores_dir=cards))
     names = ("issue-1.md", "a-b-2026-01-31.1.md", "a-20260102-030405.json", "evil.py")
     assert [found(f"docs/{name}") for name in names] == [True, True, True, False]
 
