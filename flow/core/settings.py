@@ -20,6 +20,7 @@ from flow.core.setting_keys import (
 from flow.core.setting_values import loosens, shown_value, usable_value, value_faults
 from flow.errors import ContractError, Fault, in_file
 from flow.startup import json
+from flow.startup.json import canonical
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -360,8 +361,8 @@ def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
     defaults = Settings()
     for name in {*was, *now}:
         key = KEYS.get(name)
-        if name in was and name in now and _same_value(was[name], now[name]):
-            continue
+        if name in was and name in now and canonical(was[name]) == canonical(now[name]):
+            continue  # 1 and true are two values
         if key is None or name not in now or not key.kind.fits(now[name]):
             return False
         if key.rule not in ("stricter", "union"):
@@ -372,11 +373,6 @@ def only_tightens(before: Any, after: Any, own: Mapping[str, Any]) -> bool:
         if any(loosens(key, value, now[name]) for value in known if value is not None):
             return False
     return not faults
-
-
-def _same_value(one: Any, other: Any) -> bool:
-    """Whether two values are equal as JSON; 1 and true are two values."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:

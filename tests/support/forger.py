@@ -7,7 +7,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from flow.adapters.contracts.formats import dump_yaml, parse_yaml
-from flow.core.chain.entries import Head, events_genesis, following, seal
+from flow.core.chain.entries import Head, events_genesis, following
+from flow.core.goal.model import canonical_digest
 from flow.startup.json import canonical
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Forger:
         last = self.lines("events.jsonl")[-1]
         event = {"at": last["at"], "seq": last["seq"] + 1, "type": type, **fields}
         event |= {"goal_id": last["goal_id"], "prev": last["hash"]}
-        event["hash"] = seal(event)
+        event["hash"] = canonical_digest(event)
         with open(self.run / "events.jsonl", "a", encoding="ascii") as file:
             file.write(json.dumps(event, separators=(",", ":")) + "\n")
 
@@ -99,6 +100,6 @@ class Forger:
         for number, event in enumerate(change(self.lines("events.jsonl")), 1):
             rest = {k: v for k, v in event.items() if k not in ("prev", "hash")}
             made = {**rest, "seq": number, "prev": last}
-            last = made["hash"] = seal(made)
+            last = made["hash"] = canonical_digest(made)
             text += json.dumps(made, separators=(",", ":")) + "\n"
         (self.run / "events.jsonl").write_text(text)

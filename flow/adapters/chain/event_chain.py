@@ -5,7 +5,8 @@ from __future__ import annotations
 from flow.adapters.chain import event_files, event_log
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import lenient_json
-from flow.core.chain.entries import ARCHIVED, events_genesis, seal
+from flow.core.chain.entries import ARCHIVED, events_genesis
+from flow.core.goal.model import canonical_digest
 from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -102,7 +103,7 @@ class _EventReader:
         digest = bare.pop("hash", None)
         if event_log.text(event) != line.text or not is_digest(digest):
             self._add_break("altered", f"line {line.number} is not written as Flow writes it")
-        elif seal(bare) != digest:
+        elif canonical_digest(bare) != digest:
             self._add_break("altered", f"line {line.number} (event {seq}) was altered")
         elif seq != self._seq and self._torn is not None:
             self._add_break("altered", f"line {self._torn} is no event, and one was there")

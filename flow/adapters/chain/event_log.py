@@ -18,7 +18,8 @@ from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.backwards import lines_with
 from flow.adapters.fs.folders import reported
 from flow.core import layout
-from flow.core.chain.entries import ARCHIVED, events_genesis, seal
+from flow.core.chain.entries import ARCHIVED, events_genesis
+from flow.core.goal.model import canonical_digest
 from flow.errors import ContractError, in_file
 from flow.startup import json
 from flow.startup.contexts import closing
@@ -89,7 +90,7 @@ def append(
         for name in ("prev", "hash"):  # they come at the end
             event.pop(name, None)
         event["prev"] = following(run_id, before, line)
-        event["hash"] = seal(event)
+        event["hash"] = canonical_digest(event)
         data = text(event)
         event_files.roll_over(root, rel, len(data) + 1)
         stamp = files.append_line(root, rel, data, sync=sync)

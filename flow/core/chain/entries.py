@@ -9,6 +9,7 @@ that a run's ledger cannot stand for another run's.
 
 from __future__ import annotations
 
+from flow.core.goal.model import canonical_digest
 from flow.startup.json import canonical
 from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,16 +73,11 @@ def events_genesis(run_id: str) -> str:
     return sha256(f"flow.synapti.ai/v1 events {run_id}".encode()).hexdigest()
 
 
-def seal(document: Mapping[str, Any]) -> str:
-    """The ``hash`` for an object that has none yet."""
-    return sha256(canonical(document)).hexdigest()
-
-
 def following(last: Head | None, run_id: str, fields: Mapping[str, Any]) -> LedgerEntry:
     """The entry after ``last`` (None: the first), with ``fields`` for all but its place."""
     number, prev = last if last is not None else (0, genesis(run_id))
     document = {**fields, "seq": number + 1, "prev": prev}
-    return LedgerEntry(**document, hash=seal(document))
+    return LedgerEntry(**document, hash=canonical_digest(document))
 
 
 def line(entry: LedgerEntry) -> bytes:
