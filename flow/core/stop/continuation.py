@@ -132,8 +132,8 @@ def _head_lines(
     if failed:
         parts.append(f"{some_names(failed)} failed")
     if facts.violations:
-        count = len(facts.violations)
-        parts.append(f"{count} file{'s are' if count > 1 else ' is'} outside its paths")
+        are = ("is", "are")
+        parts.append(f"{display.counted(len(facts.violations), 'file', are)} outside its paths")
     lost = [r.criterion_id for r in shown if r.criterion_id in facts.proof_lost]
     if lost:
         parts.append(f"{some_names(lost)} showed something before and nothing now")

@@ -157,8 +157,7 @@ def _state(row: Row, verdict: Verdict, required: frozenset[str]) -> str:
         why = display.clip(display.visible(reasons[0]), 120)
         parts = [f"{parts[0]} ({why})" if why else parts[0]]
     if verdict.path_violations:
-        count = len(verdict.path_violations)
-        parts.append(f"{count} file{'s' if count > 1 else ''} outside its paths")
+        parts.append(f"{display.counted(len(verdict.path_violations), 'file')} outside its paths")
     elif by_kind and "failed" not in by_kind:
         parts.append("a proof is lost" if row == "proof_lost" else "nothing failed")
     return ", ".join(parts) or display.clip(display.visible(in_words(verdict.reason)), 200)
