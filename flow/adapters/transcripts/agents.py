@@ -12,15 +12,15 @@ from flow.core.attribution.destructive import tool_destroys
 from flow.core.text.display import visible
 from flow.core.transcript.claude import Session, names_skill
 from flow.core.transcript.model import SUBAGENT_END, TranscriptEntry
-from flow.core.transcript.rows import replace_unwritable
+from flow.core.transcript.pending import replace_unwritable
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.transcript.claude import ExecutionRun
-    from flow.core.transcript.rows import Rows
+    from flow.core.transcript.claude import Execution
+    from flow.core.transcript.pending import PendingEntries
 
 MOST_AGENTS = 40
 """Most subagents whose transcripts are read for one execution."""
@@ -32,11 +32,11 @@ MOST_CHARACTERS = 16 << 20
 """Most characters of one execution with its subagents."""
 
 
-def file_of_agent(run: ExecutionRun, path: str) -> str | None:
-    """The transcript of the run's agent."""
-    if run.call is None:
+def file_of_agent(execution: Execution, path: str) -> str | None:
+    """The transcript of the execution's agent."""
+    if execution.call is None:
         return None
-    return _agent_of_call(path, run.call, run.spawned.get(run.call))
+    return _agent_of_call(path, execution.call, execution.spawned.get(execution.call))
 
 
 def _agent_of_call(path: str, call: str, agent: str | None) -> str | None:
@@ -49,14 +49,14 @@ def _agent_of_call(path: str, call: str, agent: str | None) -> str | None:
     return None
 
 
-def forked(run: ExecutionRun, path: str) -> str | None:
+def forked(execution: Execution, path: str) -> str | None:
     """The transcript of the agent that a skill with a context of its own ran in."""
-    if run.kind != "fork" or run.prompt_id is None:
+    if execution.kind != "fork" or execution.prompt_id is None:
         return None
     for file in session_files.agent_files(path):
         first = _first_lines(file)
-        if any(line.get("promptId") == run.prompt_id for line in first) and any(
-            names_skill(run.name, str(line.get("attributionSkill", ""))) for line in first
+        if any(line.get("promptId") == execution.prompt_id for line in first) and any(
+            names_skill(execution.name, str(line.get("attributionSkill", ""))) for line in first
         ):
             return file
     return None
@@ -91,32 +91,34 @@ class Gathering:
         self.characters = 0
         self.agents: set[str] = set()
 
-    def rows(self, rows: Rows, spawned: Mapping[str, str | None], depth: int) -> None:
-        """Add the rows of one file, and after each call of an agent its transcript."""
-        for row in rows.all():
-            self._add(row.entry())
-            if row.call is not None and row.call in spawned:
-                file = _agent_of_call(self.path, row.call, spawned[row.call])
+    def add_all(
+        self, pending: PendingEntries, spawned: Mapping[str, str | None], depth: int
+    ) -> None:
+        """Add the entries of one file, and after each call of an agent its transcript."""
+        for entry in pending.all():
+            self._add(entry.snapshot())
+            if entry.call is not None and entry.call in spawned:
+                file = _agent_of_call(self.path, entry.call, spawned[entry.call])
                 if file is not None:
-                    self.agent(file, depth + 1, name=row.tool)
+                    self.add_agent(file, depth + 1, name=entry.tool)
 
-    def agent_run(self, run: ExecutionRun) -> None:
-        """Add an agent's run: its prompt, its own transcript, its result."""
-        rows = run.rows.all()
-        file = file_of_agent(run, self.path)
+    def add_execution(self, execution: Execution) -> None:
+        """Add an agent's execution: its prompt, its own transcript, its result."""
+        own = execution.entries.all()
+        file = file_of_agent(execution, self.path)
         if file is None:
-            for row in rows:
-                self._add(row.entry())
+            for entry in own:
+                self._add(entry.snapshot())
             return
-        self.agent(file, 1, set_off=False)
+        self.add_agent(file, 1, set_off=False)
         texts = {entry.text for entry in self.entries}
-        for row in rows:
-            if row.kind == "prompt" and row.text not in texts:
-                self.entries.insert(0, row.entry())
-            elif row.kind != "prompt" and not any(text in row.text for text in texts if text):
-                self._add(row.entry())
+        for entry in own:
+            if entry.kind == "prompt" and entry.text not in texts:
+                self.entries.insert(0, entry.snapshot())
+            elif entry.kind != "prompt" and not any(text in entry.text for text in texts if text):
+                self._add(entry.snapshot())
 
-    def agent(
+    def add_agent(
         self, path: str, depth: int, *, set_off: bool = True, name: str | None = None
     ) -> None:
         """Add the transcript of a subagent, between two notes if it is to be ``set_off``."""
@@ -143,7 +145,7 @@ class Gathering:
         who = visible(replace_unwritable(session.agent or name or "agent"))[:120]
         if set_off:
             self._add(TranscriptEntry("note", f"what the subagent {who} did:", None, None))
-        self.rows(session.everything, session.spawned, depth)
+        self.add_all(session.everything, session.spawned, depth)
         if set_off:
             self._add(TranscriptEntry("note", f"{SUBAGENT_END} {who} did", None, None))
 

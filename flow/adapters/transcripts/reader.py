@@ -19,17 +19,17 @@ from flow.core.text.display import visible
 from flow.core.transcript import text as transcript_text
 from flow.core.transcript.claude import JUDGES, Session, names_skill
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
-from flow.core.transcript.rows import replace_unwritable
+from flow.core.transcript.pending import replace_unwritable
 from flow.errors import FlowError, InputError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from flow.core.transcript.claude import ExecutionRun
+    from flow.core.transcript.claude import Execution
 
-MOST_RUNS = 64
-"""Most runs of one session that are read together."""
+MOST_OF_SESSION = 64
+"""Most executions of one session that are read together."""
 MOST_SESSIONS = 200
 """Most sessions that are searched for a skill, the newest first."""
 SAVED_LIMIT = 64 << 20
@@ -41,9 +41,9 @@ SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
 def read(path: str, skill: str | None) -> Transcript:
-    """The transcript in the file at ``path``: of a session the newest run of ``skill`` in it.
+    """The transcript in the file at ``path``: of a session the newest execution of ``skill`` in it.
 
-    Without ``skill`` the newest run of any. A session that names no skill at all is taken whole,
+    Without ``skill`` the newest one of any. A session that names no skill at all is taken whole,
     with a warning; so are Markdown and plain text, without one. Raises :class:`InputError` if the
     file is missing, empty or no transcript, or if other skills ran in it, but not this one.
     """
@@ -55,9 +55,9 @@ def read(path: str, skill: str | None) -> Transcript:
     lines.read_into(session)
     if not session.everything.all():
         raise _unusable(path, "holds nothing that an agent did or was asked")
-    run = None if session.agent else _newest_run(session, path)
-    if run is not None:
-        return _of_run(run, path, lines.warnings)
+    execution = None if session.agent else _newest_execution(session, path)
+    if execution is not None:
+        return _of_execution(execution, path, lines.warnings)
     if skill is not None and session.skills and not session.agent:
         fault = f"did not run in this transcript; what ran: {_named(session.skills)}"
         if any(names_skill(skill, name) for name in session.skills):
@@ -99,7 +99,7 @@ def newest(
     environ: Mapping[str, str],
     session: str | None = None,
 ) -> Transcript:
-    """The newest run of ``skill`` (None: of any except the judge) in the sessions of ``cwd``.
+    """The newest execution of ``skill`` (None: any but the judge) in the sessions of ``cwd``.
 
     ``session`` is the id, or the transcript's path, of the one session to look in; without it the
     session that called Flow comes first, then the others, the newest first. Raises
@@ -136,11 +136,11 @@ def ended_runs(
     home: str | None,
     environ: Mapping[str, str],
 ) -> EndedRuns | None:
-    """The runs of any skill except the judge in ``session`` (an id, or its transcript's path).
+    """The executions of any skill but the judge in ``session`` (an id, or its transcript's path).
 
     Without ``session`` in the newest one in which such a skill ran. ``first_run`` returns for the
-    path of a session the number of the run to begin with; None: the first one after the last prompt
-    of a person. At most ``MOST_RUNS`` of them are read, the newest. None if there is no such
+    path of a session the number of the one to begin with; None: the first one after the last prompt
+    of a person. At most ``MOST_OF_SESSION`` of them are read, the newest. None if there is no such
     session, or none that can be read.
     """
     if session is None:
@@ -155,23 +155,26 @@ def ended_runs(
         lines = session_files.SessionLines(session_files.open_source(path, follow=False))
     except InputError:
         return None
-    read = Session(None, destroys, most=MOST_RUNS)
-    lines.read_into(read)
+    reading = Session(None, destroys, most=MOST_OF_SESSION)
+    lines.read_into(reading)
     first = first_run(path)
     if first is None:
-        first = next((run.number for run in read.runs if run.turn == read.turns), read.begun)
-    ended, going_on = [], [read.begun]
-    for run in read.runs:
-        if run.number < first or run.local:
+        current = (each.number for each in reading.executions if each.turn == reading.turns)
+        first = next(current, reading.begun)
+    ended, going_on = [], [reading.begun]
+    for execution in reading.executions:
+        if execution.number < first or execution.local:
             continue
-        transcript = _of_run(run, path, list(lines.warnings)) if _happened(run, path) else None
-        # After a skill's run there was a person, or another skill; an agent may work in the
+        transcript = None
+        if _happened(execution, path):
+            transcript = _of_execution(execution, path, list(lines.warnings))
+        # After a skill's execution there was a person, or another skill; an agent may work in the
         # background.
-        over = run.over and run.kind != "agent"
+        over = execution.over and execution.kind != "agent"
         if transcript is not None and (over or has_ended(transcript)):
             ended.append(transcript)
-        elif not run.over:
-            going_on.append(run.number)
+        elif not execution.over:
+            going_on.append(execution.number)
     return EndedRuns(path, tuple(ended), min(going_on))
 
 
@@ -192,7 +195,7 @@ def _named(skills: Iterable[str]) -> str:
 
 
 def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcript | None:
-    """The newest run in one session; None if it has none or cannot be read.
+    """The newest execution in one session; None if it has none or cannot be read.
 
     The skills that it names are added to ``ran``.
     """
@@ -204,8 +207,8 @@ def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcrip
     session = Session(skill, destroys)
     lines.read_into(session)
     ran.update(dict.fromkeys(session.skills))
-    run = _newest_run(session, path)
-    return _of_run(run, path, lines.warnings) if run is not None else None
+    execution = _newest_execution(session, path)
+    return _of_execution(execution, path, lines.warnings) if execution is not None else None
 
 
 # --- forms -------------------------------------------------------------------------------------
@@ -233,8 +236,8 @@ def _of_saved_text(source: session_files.Source) -> Transcript:
     if _is_binary(text):
         raise _unusable(source.path, "is no text")
     markdown = source.path.lower().endswith((".md", ".markdown", ".mdown"))
-    rows = transcript_text.entries(text, markdown=markdown, destroys=destroys)
-    entries = tuple(row.entry() for row in rows.all())
+    pending = transcript_text.read_text(text, markdown=markdown, destroys=destroys)
+    entries = tuple(entry.snapshot() for entry in pending.all())
     if not entries:
         raise _unusable(source.path, "holds no text")
     return Transcript(
@@ -265,7 +268,7 @@ def _encoding_warnings(text: str) -> tuple[str, ...]:
 
 def _whole_session(session: Session, lines: session_files.SessionLines, path: str) -> Transcript:
     gathered = Gathering(path)
-    gathered.rows(session.everything, session.spawned, 0)
+    gathered.add_all(session.everything, session.spawned, 0)
     name = session.agent or session_files.small_json(note_beside(path)).get("agentType")
     named = None
     if isinstance(name, str) and session.side:
@@ -277,18 +280,19 @@ def _whole_session(session: Session, lines: session_files.SessionLines, path: st
     return _transcript_of(path, named, execution, session.started_at, gathered, warnings)
 
 
-def _of_run(run: ExecutionRun, path: str, warnings: list[str]) -> Transcript:
+def _of_execution(execution: Execution, path: str, warnings: list[str]) -> Transcript:
     gathered = Gathering(path)
-    if run.kind == "agent":
-        gathered.agent_run(run)
+    if execution.kind == "agent":
+        gathered.add_execution(execution)
     else:
-        gathered.rows(run.rows, run.spawned, 0)
-        forked_file = forked(run, path)
+        gathered.add_all(execution.entries, execution.spawned, 0)
+        forked_file = forked(execution, path)
         if forked_file is not None:
-            gathered.agent(forked_file, 1)
-    if run.rows.waiting and not run.over:
+            gathered.add_agent(forked_file, 1)
+    if execution.entries.waiting and not execution.over:
         warnings.append("it was going on when the transcript was read")
-    return _transcript_of(path, visible(run.name), run.key, run.started_at, gathered, warnings)
+    skill, started_at = visible(execution.name), execution.started_at
+    return _transcript_of(path, skill, execution.key, started_at, gathered, warnings)
 
 
 def _transcript_of(
@@ -310,24 +314,24 @@ def _unusable(path: str, fault: str) -> InputError:
     return session_files.refused(path, f"the transcript {fault}", "empty")
 
 
-# --- runs and subagents ------------------------------------------------------------------------
+# --- executions and subagents ------------------------------------------------------------------
 
 
-def _newest_run(session: Session, path: str) -> ExecutionRun | None:
-    """The newest run in which something happened.
+def _newest_execution(session: Session, path: str) -> Execution | None:
+    """The newest execution in which something happened.
 
-    A run of the judge that is under way is the asking one; it is taken only if there is no other.
+    One of the judge that is under way is the asking one; it is taken only if there is no other.
     """
-    real = [run for run in session.runs if _happened(run, path)]
+    real = [execution for execution in session.executions if _happened(execution, path)]
     wanted = session.wanted
     if wanted is not None and any(names_skill(wanted, name) for name in JUDGES):
-        real = [run for run in real if run.over or not run.rows.waiting] or real
+        real = [each for each in real if each.over or not each.entries.waiting] or real
     return real[-1] if real else None
 
 
-def _happened(run: ExecutionRun, path: str) -> bool:
-    if run.local:
+def _happened(execution: Execution, path: str) -> bool:
+    if execution.local:
         return False
-    if run.kind == "agent":
-        return bool(run.rows.spoken) or file_of_agent(run, path) is not None
-    return bool(run.rows.spoken) or forked(run, path) is not None
+    if execution.kind == "agent":
+        return bool(execution.entries.of_agent) or file_of_agent(execution, path) is not None
+    return bool(execution.entries.of_agent) or forked(execution, path) is not None

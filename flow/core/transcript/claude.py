@@ -1,11 +1,11 @@
-"""The lines of a Claude Code session as runs of skills and agents (SPEC 9.3).
+"""The lines of a Claude Code session as executions of skills and agents (SPEC 9.3).
 
 The format is that of Claude Code 2.1.197 (``tests/e2e/test_transcripts.py`` compares them), and the
 older forms that it still reads. One line is one JSON object; here it is a value.
 
-A run begins with a slash command, a call of the tool ``Skill``, or a call of ``Agent`` (older:
-``Task``), and lasts to a person's next prompt, the next skill, or the end; an agent's run to its
-result. A call of an agent inside a skill's run is part of that run.
+An execution begins with a slash command, a call of the tool ``Skill``, or a call of ``Agent``
+(older: ``Task``), and lasts to a person's next prompt, the next skill, or the end; an agent's lasts
+to its result. A call of an agent inside a skill's execution is part of that one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ import json
 import re
 from copy import copy
 
-from flow.core.transcript.rows import PendingEntry, Rows, replace_unwritable, shown_input
+from flow.core.transcript.pending import (
+    PendingEntries,
+    PendingEntry,
+    replace_unwritable,
+    shown_input,
+)
 from flow.startup.json import object_of, rows_of, text_of
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -24,9 +29,9 @@ if TYPE_CHECKING:
 
 AGENT_TOOLS = ("Agent", "Task")
 JUDGES = ("judge", "flow:judge")
-"""Skills that score others: the newest run is never one of theirs."""
-MOST_RUNS = 4
-"""Runs that are stored: more than one, since the newest ones may turn out to be none."""
+"""Skills that score others: the newest execution is never one of theirs."""
+MOST_EXECUTIONS = 4
+"""Executions that are stored: more than one, since the newest ones may turn out to be none."""
 MOST_CALLS = 10_000
 """Calls that are stored, to recognise them on a second line."""
 
@@ -38,8 +43,8 @@ _IGNORED = ("<local-command-caveat>", "<bash-", "<user-memory-input>")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z\Z")
 
 
-class ExecutionRun:
-    """One run of a skill or agent."""
+class Execution:
+    """One use of a skill or agent, while its lines are read."""
 
     def __init__(self, name: str, kind: str, line: Mapping[str, Any], key: str) -> None:
         self.name = name
@@ -49,12 +54,12 @@ class ExecutionRun:
         """Digest of the ids of its line and call."""
         self.prompt_id = _text_field(line, "promptId")
         self.started_at = utc_stamp(line.get("timestamp"))
-        self.rows = Rows()
+        self.entries = PendingEntries()
         self.call: str | None = None
         self.spawned: dict[str, str | None] = {}
         """Call id → agent id, if known."""
         self.number = 0
-        """The run's index among all runs of the session."""
+        """Its index among all executions of the session."""
         self.turn = 0
         """Number of a person's prompts before it."""
         self.local = False
@@ -63,11 +68,11 @@ class ExecutionRun:
 
 
 class Session:
-    """A reader of a session's lines, one by one; afterwards ``runs`` has the newest that match.
+    """A reader of a session's lines, one by one; then ``executions`` are the newest that match.
 
     ``wanted`` None is any skill or agent but the judge itself. With ``whole``, ``everything`` has
     the entries of the whole session. ``destroys`` decides whether a call is destructive. ``most``
-    is the number of runs to store; ``begun`` counts all that match.
+    is the number of executions to store; ``begun`` counts all that match.
     """
 
     def __init__(
@@ -76,25 +81,25 @@ class Session:
         destroys: Callable[[str, Mapping[str, Any]], bool],
         *,
         whole: bool = False,
-        most: int = MOST_RUNS,
+        most: int = MOST_EXECUTIONS,
     ) -> None:
         self.wanted = wanted
         self.begun = 0
         self.turns = 0
         """Number of a person's prompts."""
         self._most = most
-        self.runs: list[ExecutionRun] = []
+        self.executions: list[Execution] = []
         self.skills: dict[str, None] = {}
         """Names of all skills that ran."""
-        self.everything = Rows()
+        self.everything = PendingEntries()
         self._whole = whole
         self.spawned: dict[str, str | None] = {}
         self.agent: str | None = None
         """The agent's name, if this is an agent's own transcript."""
         self.started_at: str | None = None
         self._destroys = destroys
-        self._run: ExecutionRun | None = None
-        self._agents: dict[str, ExecutionRun] = {}
+        self._execution: Execution | None = None
+        self._agents: dict[str, Execution] = {}
         self._asked: str | None = None
         self._side: bool | None = None
         self._calls: dict[str, None] = {}
@@ -149,8 +154,8 @@ class Session:
         for block in blocks:
             text = text_of(block.get("text")) if block.get("type") == "text" else ""
             if text.strip():
-                row = PendingEntry("error" if failed else "text", text, failed=failed)
-                self._add(row, aside=aside)
+                entry = PendingEntry("error" if failed else "text", text, failed=failed)
+                self._add(entry, aside=aside)
             elif block.get("type") == "tool_use" and isinstance(block.get("name"), str):
                 self._call(line, block, aside)
 
@@ -169,13 +174,13 @@ class Session:
             if skill:
                 named = skill.lstrip("/")[:200]
                 self._begin(named, "skill", line, call).call = call
-        row = PendingEntry(
+        entry = PendingEntry(
             "tool", shown_input(input), name, call=call, destructive=self._destroys(name, fields)
         )
         if name in AGENT_TOOLS and not aside:
             named = text_of(fields.get("subagent_type")).strip() or "general-purpose"
             self._agent(named, line, call, fields)
-        self._add(row, aside=aside)
+        self._add(entry, aside=aside)
 
     def _agent(
         self, name: str, line: dict[str, Any], call: str | None, input: dict[str, Any]
@@ -183,18 +188,20 @@ class Session:
         if call is None:
             return
         self.spawned[call] = None
-        if self._run is not None:
-            self._run.spawned[call] = None
-        inside = self._run is not None and not self._run.local
+        if self._execution is not None:
+            self._execution.spawned[call] = None
+        inside = self._execution is not None and not self._execution.local
         if self._matches(name, inside=inside):
-            run = ExecutionRun(replace_unwritable(name[:200]), "agent", line, self._key(line, call))
-            run.call = call
-            run.spawned[call] = None
+            execution = Execution(
+                replace_unwritable(name[:200]), "agent", line, self._key(line, call)
+            )
+            execution.call = call
+            execution.spawned[call] = None
             task = input.get("prompt")
             text = task if isinstance(task, str) else shown_input(input)
-            run.rows.add(PendingEntry("prompt", text))
-            self._take(run)
-            self._agents[call] = run
+            execution.entries.add(PendingEntry("prompt", text))
+            self._take(execution)
+            self._agents[call] = execution
 
     def _user(self, line: dict[str, Any], blocks: list[Any], aside: bool) -> None:
         texts: list[str] = []
@@ -253,22 +260,24 @@ class Session:
         """Add the skill's own text, which Claude Code inserts."""
         if text.lstrip().startswith(_IGNORED):
             return
-        run = self._run
+        execution = self._execution
         source = _text_field(line, "sourceToolUseID")
-        if run is not None and not run.over:
-            of_call = run.call is not None and source == run.call
-            of_command = run.call is None and source is None and not run.rows.spoken
+        if execution is not None and not execution.over:
+            of_call = execution.call is not None and source == execution.call
+            of_command = (
+                execution.call is None and source is None and not execution.entries.of_agent
+            )
             if of_call or of_command:
                 self._add(PendingEntry("prompt", text, "instructions of the skill"))
-        elif self._side and not self.everything.spoken:
+        elif self._side and not self.everything.of_agent:
             self._add(PendingEntry("prompt", text, "instructions of the skill"))
 
     def _answered_locally(self, text: str) -> None:
-        run = self._run
-        if run is not None and not run.rows.spoken:
-            if run.kind != "fork":
-                run.local = True
-                self.skills.pop(run.name, None)
+        execution = self._execution
+        if execution is not None and not execution.entries.of_agent:
+            if execution.kind != "fork":
+                execution.local = True
+                self.skills.pop(execution.name, None)
             else:
                 self._add(PendingEntry("text", re.sub(r"</?local-command-\w+>", "", text).strip()))
 
@@ -280,22 +289,22 @@ class Session:
         text = _result_text(block.get("content"))
         details = object_of(line.get("toolUseResult"))
         agent = details.get("agentId")
-        for rows in self._holders():
-            rows.result(call, text, failed=failed)
+        for entries in self._holders():
+            entries.result(call, text, failed=failed)
         done = self._agents.pop(call, None)
         if done is not None:
             if details.get("isAsync") is True:
-                done.rows.add(PendingEntry("note", "it was started in the background"))
+                done.entries.add(PendingEntry("note", "it was started in the background"))
             else:
-                done.rows.add(PendingEntry("error" if failed else "text", text, failed=failed))
+                done.entries.add(PendingEntry("error" if failed else "text", text, failed=failed))
             done.over = True
         for waiting in self._agents.values():  # an older version: a call by an agent
-            waiting.rows.result(call, text, failed=failed)
+            waiting.entries.result(call, text, failed=failed)
         if isinstance(agent, str):
             self.spawned[call] = agent
-            for run in (self._run, done):
-                if run is not None and (call in run.spawned or run.call == call):
-                    run.spawned[call] = agent
+            for execution in (self._execution, done):
+                if execution is not None and (call in execution.spawned or execution.call == call):
+                    execution.spawned[call] = agent
 
     def _system(self, line: dict[str, Any]) -> None:
         kind, text = line.get("subtype"), text_of(line.get("content"))
@@ -315,32 +324,32 @@ class Session:
             if isinstance(text, str) and not text.lstrip().startswith("<task-notification>"):
                 self._add(PendingEntry("prompt", text))  # typed while the agent worked
 
-    # --- runs ----------------------------------------------------------------------------------
+    # --- executions ----------------------------------------------------------------------------
 
-    def _begin(self, name: str, kind: str, line: dict[str, Any], call: str | None) -> ExecutionRun:
-        """Start the run of a skill, which ends the run before."""
-        if self._run is not None and kind == "skill":
+    def _begin(self, name: str, kind: str, line: dict[str, Any], call: str | None) -> Execution:
+        """Start the execution of a skill, which ends the one before."""
+        if self._execution is not None and kind == "skill":
             self._add(PendingEntry("note", f"the skill {name} began here; what follows is its run"))
         self._end()
-        run = ExecutionRun(replace_unwritable(name), kind, line, self._key(line, call))
+        execution = Execution(replace_unwritable(name), kind, line, self._key(line, call))
         if kind == "skill" and self._asked is not None:
-            run.rows.add(PendingEntry("prompt", self._asked))
-        self._run = run
+            execution.entries.add(PendingEntry("prompt", self._asked))
+        self._execution = execution
         if kind != "fork":
-            self.skills[run.name] = None
-        if self._matches(run.name, inside=False):
-            self._take(run)
-        return run
+            self.skills[execution.name] = None
+        if self._matches(execution.name, inside=False):
+            self._take(execution)
+        return execution
 
-    def _take(self, run: ExecutionRun) -> None:
-        run.number, run.turn = self.begun, self.turns
+    def _take(self, execution: Execution) -> None:
+        execution.number, execution.turn = self.begun, self.turns
         self.begun += 1
-        self.runs = [*self.runs, run][-self._most :]
+        self.executions = [*self.executions, execution][-self._most :]
 
     def _end(self) -> None:
-        if self._run is not None:
-            self._run.over = True
-        self._run = None
+        if self._execution is not None:
+            self._execution.over = True
+        self._execution = None
 
     def _matches(self, name: str, *, inside: bool) -> bool:
         if self.wanted is None:
@@ -353,19 +362,19 @@ class Session:
             own = json.dumps(line, sort_keys=True)
         return sha256(f"{own}\0{call or ''}".encode("utf-8", "replace")).hexdigest()[:32]
 
-    def _holders(self) -> list[Rows]:
+    def _holders(self) -> list[PendingEntries]:
         holders = [self.everything] if self._whole else []
-        if self._run is not None:
-            holders.append(self._run.rows)
+        if self._execution is not None:
+            holders.append(self._execution.entries)
         return holders
 
-    def _add(self, row: PendingEntry, *, aside: bool = False) -> None:
-        """Add a copy of an entry to each run that it belongs to: results come later."""
+    def _add(self, entry: PendingEntry, *, aside: bool = False) -> None:
+        """Add a copy of an entry to each execution that it belongs to: results come later."""
         holders = self._holders()
         if aside and self._agents:
-            holders.append(list(self._agents.values())[-1].rows)
-        for number, rows in enumerate(holders):
-            rows.add(row if number == 0 else copy(row))
+            holders.append(list(self._agents.values())[-1].entries)
+        for number, entries in enumerate(holders):
+            entries.add(entry if number == 0 else copy(entry))
 
 
 def names_skill(wanted: str, name: str) -> bool:

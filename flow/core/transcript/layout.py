@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 
 from flow.core.text.display import visible
-from flow.core.transcript.model import Laid, Transcript, TranscriptEntry
-from flow.core.transcript.rows import cut_middle
+from flow.core.transcript.model import LaidOutTranscript, Transcript, TranscriptEntry
+from flow.core.transcript.pending import cut_middle
 from flow.core.untrusted.fences import LIMIT, FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -32,17 +32,17 @@ _MOST_GAPS = 40
 
 
 class _Block(NamedTuple):
-    """An entry's shown text, and the number of characters left out of it."""
+    """An entry's shown text, and the bytes left out of it."""
 
     text: str
-    missing: int
+    left_out: int
 
     @property
     def size(self) -> int:
-        return len(self.text.encode("utf-8", "replace")) + 1
+        return _size(self.text) + 1
 
 
-def lay_out(transcript: Transcript, *, limit: int) -> Laid:
+def lay_out(transcript: Transcript, *, limit: int) -> LaidOutTranscript:
     """Lay out a transcript for a judge in at most ``limit`` bytes.
 
     The beginning, the end, requests, errors and destructive actions stay; gaps are counted in their
@@ -58,19 +58,19 @@ def lay_out(transcript: Transcript, *, limit: int) -> Laid:
         block = shown.get(number)
         if block is None:
             gap.append(entry)
-            left_out += _entry_weight(entry)
+            left_out += _entry_size(entry)
             left_entries += 1
             continue
         if gap:
             lines.append(_gap_line(gap))
             gap = []
         lines.append(block.text)
-        left_out += block.missing
+        left_out += block.left_out
     if gap:
         lines.append(_gap_line(gap))
     parts = _fence_parts(lines, limit)
     summary = {**_summary(entries, retries), "left_out_entries": left_entries}
-    return Laid(parts, left_out, summary)
+    return LaidOutTranscript(parts, left_out, summary)
 
 
 def _summary(entries: Sequence[TranscriptEntry], retries: frozenset[int]) -> dict[str, int]:
@@ -169,7 +169,7 @@ def _entry_block(number: int, entry: TranscriptEntry, is_retry: bool, cap: int) 
     tail = f" ({', '.join(remarks)})" if remarks else ""
     text = cut_middle(entry.text, cap)
     lines = [f"({number + 1}) {_heading(entry)}{tail}", _indented(text)]
-    missing = len(entry.text) - len(text) if len(entry.text) > cap else 0
+    left_out = _size(entry.text) - _size(text)
     if entry.kind == "tool":
         if entry.result is None:
             lines.append("  ... no result is recorded")
@@ -177,9 +177,9 @@ def _entry_block(number: int, entry: TranscriptEntry, is_retry: bool, cap: int) 
             lines.append("  ... which gave no output")
         else:
             result = cut_middle(entry.result, cap)
-            missing += len(entry.result) - len(result)
+            left_out += _size(entry.result) - _size(result)
             lines += ["  ... which gave:", _indented(result, "    ")]
-    return _Block("\n".join(line for line in lines if line), missing)
+    return _Block("\n".join(filter(None, lines)), left_out)
 
 
 def _heading(entry: TranscriptEntry) -> str:
@@ -197,7 +197,12 @@ def _indented(text: str, by: str = "  ") -> str:
     return "\n".join(by + line for line in text.splitlines()) if text.strip() else ""
 
 
-def _entry_weight(entry: TranscriptEntry) -> int:
+def _size(text: str) -> int:
+    """The text's bytes in UTF-8."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def _entry_size(entry: TranscriptEntry) -> int:
     return len((entry.text + (entry.result or "")).encode("utf-8", "replace"))
 
 
@@ -215,7 +220,7 @@ def _gap_line(gap: Sequence[TranscriptEntry]) -> str:
         )
         if count
     ]
-    return f"(left out here: {', '.join(counts)}; {sum(map(_entry_weight, gap))} bytes)"
+    return f"(left out here: {', '.join(counts)}; {sum(map(_entry_size, gap))} bytes)"
 
 
 def _fence_parts(lines: Sequence[str], limit: int) -> tuple[FencedPart, ...]:
@@ -225,7 +230,7 @@ def _fence_parts(lines: Sequence[str], limit: int) -> tuple[FencedPart, ...]:
     size = 0
     for line in lines:
         for piece in _block_pieces(line):
-            more = len(piece.encode("utf-8", "replace")) + 1
+            more = _size(piece) + 1
             if current and size + more > PART:
                 chunks.append("\n".join(current))
                 current, size = [], 0
@@ -249,7 +254,7 @@ def _fence_parts(lines: Sequence[str], limit: int) -> tuple[FencedPart, ...]:
 
 def _block_pieces(block: str) -> Iterable[str]:
     """A block's lines together, or in pieces if it is longer than a part."""
-    if len(block.encode("utf-8", "replace")) < PART:
+    if _size(block) < PART:
         yield block
         return
     for line in block.split("\n"):

@@ -53,7 +53,7 @@ class Transcript(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class Laid(NamedTuple):
+class LaidOutTranscript(NamedTuple):
     """A transcript laid out for a judge.
 
     ``left_out`` is the size in bytes of the text that is in none of the ``parts``; ``summary``

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.transcript.rows import PendingEntry, Rows
+from flow.core.transcript.pending import PendingEntries, PendingEntry
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,16 +49,16 @@ _FAILED = re.compile(
 )
 
 
-def entries(
+def read_text(
     text: str, *, markdown: bool, destroys: Callable[[str, Mapping[str, str]], bool]
-) -> Rows:
-    """The rows of a saved text; ``destroys`` decides whether a call is destructive."""
+) -> PendingEntries:
+    """The entries of a saved text; ``destroys`` decides whether a call is destructive."""
     return _TextReader(markdown, destroys).read(text)
 
 
 class _TextReader:
     def __init__(self, markdown: bool, destroys: Callable[[str, Mapping[str, str]], bool]) -> None:
-        self.rows = Rows()
+        self.entries = PendingEntries()
         self.markdown, self.destroys = markdown, destroys
         self.kind: EntryKind = "text"
         self.lines: list[str] = []
@@ -66,13 +66,13 @@ class _TextReader:
         self.fence = ""
         self.exported = False
 
-    def read(self, text: str) -> Rows:
+    def read(self, text: str) -> PendingEntries:
         lines = text.replace("\r\n", "\n").split("\n", MOST_LINES)
         self.exported = any(line[:1] in "⏺●" and line for line in lines[:2000])
         for line in lines:
             self._line(line)
         self._close()
-        return self.rows
+        return self.entries
 
     def _line(self, line: str) -> None:
         fence = _FENCE.match(line) if self.markdown else None
@@ -133,13 +133,13 @@ class _TextReader:
             name = "Bash" if tool == "shell" else tool
             destructive = self.destroys(name, {"command": input})
             failed = any(_FAILED.match(line) for line in text.split("\n")[:200])
-            row = PendingEntry(
+            entry = PendingEntry(
                 "tool", input, tool, failed=failed, destructive=destructive, result=text
             )
-            self.rows.add(row)
+            self.entries.add(entry)
             self.kind = "text"
         elif text.strip():
-            self.rows.add(PendingEntry(self.kind, text))
+            self.entries.add(PendingEntry(self.kind, text))
 
 
 def _is_role(line: str, role: re.Match[str]) -> bool:

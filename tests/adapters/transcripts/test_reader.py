@@ -644,9 +644,9 @@ def test_what_matters_in_the_middle_of_a_long_run_is_kept(session: SessionFile) 
 
 def test_many_open_calls_are_bounded(session: SessionFile, monkeypatch: pytest.MonkeyPatch) -> None:
     from flow.core.transcript import claude as transcript_claude
-    from flow.core.transcript import rows as transcript_rows
+    from flow.core.transcript import pending
 
-    monkeypatch.setattr(transcript_rows, "MOST_OPEN", 3)
+    monkeypatch.setattr(pending, "MOST_OPEN", 3)
     monkeypatch.setattr(transcript_claude, "MOST_CALLS", 3)
     session.command("tidy")
     calls = [session.call("Bash", {"command": f"sleep {n}"}) for n in range(6)]

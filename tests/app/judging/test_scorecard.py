@@ -14,7 +14,7 @@ from flow.core.judging.common.question import Question
 from flow.core.judging.scorecard.history import Mean
 from flow.core.judging.scorecard.model import NAMES, NO_PRIOR
 from flow.core.judging.scorecard.prompt import CardSubject
-from flow.core.transcript.model import Laid
+from flow.core.transcript.model import LaidOutTranscript
 from flow.core.untrusted.fences import FencedPart
 from tests.app.judge_fakes import FakeJudge, silent
 from tests.support.judges.score_replies import reply
@@ -33,7 +33,7 @@ def run(
         "commit",
         "rubric-code.md",
         "# Code",
-        lambda limit: Laid((FencedPart("transcript", TRANSCRIPT[:limit]),), 0, {}),
+        lambda limit: LaidOutTranscript((FencedPart("transcript", TRANSCRIPT[:limit]),), 0, {}),
         mean,
     )
     tools = ScorecardTools(

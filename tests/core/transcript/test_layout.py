@@ -9,8 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.core.transcript.layout import CAPS, lay_out
-from flow.core.transcript.model import Laid, Transcript, TranscriptEntry, has_ended, quotable_text
-from flow.core.transcript.rows import cut_middle
+from flow.core.transcript.model import (
+    LaidOutTranscript,
+    Transcript,
+    TranscriptEntry,
+    has_ended,
+    quotable_text,
+)
+from flow.core.transcript.pending import cut_middle
 from flow.core.untrusted.fences import LIMIT, fence
 from tests.support.counted import calls
 
@@ -25,11 +31,11 @@ def call(text: str, result: str | None = "ok", tool: str = "Bash", **more: bool)
     )
 
 
-def text(laid: Laid) -> str:
+def text(laid: LaidOutTranscript) -> str:
     return "\n".join(str(part.text) for part in laid.parts)
 
 
-def size(laid: Laid) -> int:
+def size(laid: LaidOutTranscript) -> int:
     return sum(len(str(part.text).encode()) for part in laid.parts)
 
 
@@ -80,6 +86,12 @@ def test_long_texts_are_cut_before_any_entry_goes() -> None:
     assert laid.left_out > 20 * 3000
     assert all(f"  ls {n}\n" in text(laid) for n in range(20))
     assert "characters left out here" in text(laid)
+
+
+def test_what_is_left_out_of_a_text_is_counted_in_bytes() -> None:
+    """HAZARD I318"""
+    laid = lay_out(made(call("ü" * 9000, "語" * 9000)), limit=100_000)
+    assert laid.left_out >= (2 + 3) * (9000 - 8192)
 
 
 @pytest.mark.parametrize("limit", [6_000, 20_000, 60_000])

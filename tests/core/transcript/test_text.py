@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from flow.core.transcript.text import entries
+from flow.core.transcript.text import read_text
 
 Found = list[tuple[str, str, str | None]]
 
 
 def read(text: str, *, markdown: bool = False) -> Found:
     """Kind, text and result of each entry; what holds ``rm`` is destructive."""
-    found = entries(text, markdown=markdown, destroys=_destroys)
+    found = read_text(text, markdown=markdown, destroys=_destroys)
     return [(row.kind, row.text, row.result) for row in found.all()]
 
 
@@ -63,7 +63,7 @@ def test_commands_and_what_they_printed() -> None:
         "User: clean\nAssistant: I will\n$ rm -rf x\n$ ls\nerror: no such file\n\n"
         "$ true\nAssistant: done"
     )
-    found = entries(text, markdown=False, destroys=_destroys).all()
+    found = read_text(text, markdown=False, destroys=_destroys).all()
     assert [(row.kind, row.tool, row.text, row.result) for row in found] == [
         ("prompt", None, "clean", None),
         ("text", None, "I will", None),

@@ -14,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.transcript.model import Laid
+    from flow.core.transcript.model import LaidOutTranscript
 
 TRANSCRIPT_LIMIT = 130_000
 """Target size of the transcript in a prompt, in bytes."""
@@ -27,7 +27,7 @@ class CardSubject(NamedTuple):
     skill: str
     rubric_name: str
     rubric: str
-    lay_out: Callable[[int], Laid]
+    lay_out: Callable[[int], LaidOutTranscript]
     mean: Mean | None
     """The mean of the skill's earlier cards; None if there are none."""
 

@@ -13,7 +13,7 @@ from flow.core.judging.common.question import PROMPT_LIMIT, Question
 from flow.core.judging.scorecard.history import Mean
 from flow.core.judging.scorecard.model import DIMENSIONS, NAMES
 from flow.core.judging.scorecard.prompt import CardSubject, card_question
-from flow.core.transcript.model import Laid
+from flow.core.transcript.model import LaidOutTranscript
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
@@ -22,13 +22,15 @@ MEAN = Mean(2, Decimal("7.50"), dict.fromkeys(NAMES, Decimal("8.00")))
 
 
 def matter(text: str = "the agent worked", **more: Any) -> CardSubject:
-    def lay_out(limit: int) -> Laid:
+    def lay_out(limit: int) -> LaidOutTranscript:
         kept = text.encode()[:limit].decode("utf-8", "ignore")
         parts = tuple(
             FencedPart("transcript", kept[at : at + 7000])
             for at in range(0, max(len(kept), 1), 7000)
         )
-        return Laid(parts, len(text.encode()) - len(kept.encode()), {"prompts": 1, "errors": 0})
+        return LaidOutTranscript(
+            parts, len(text.encode()) - len(kept.encode()), {"prompts": 1, "errors": 0}
+        )
 
     given = {"skill": "commit", "rubric_name": "rubric-code.md", "rubric": "# Code", "mean": None}
     return CardSubject(lay_out=lay_out, **{**given, **more})

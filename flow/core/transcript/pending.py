@@ -70,43 +70,43 @@ class PendingEntry:
         """The entry's size in characters, plus a constant."""
         return _LEAST + len(self.text) + len(self.result or "")
 
-    def entry(self) -> TranscriptEntry:
+    def snapshot(self) -> TranscriptEntry:
         """The entry as it is now."""
         return TranscriptEntry(
             self.kind, self.text, self.tool, self.result, self.failed, self.destructive
         )
 
 
-class Rows:
-    """The rows of one execution, in order."""
+class PendingEntries:
+    """The entries of one execution, in order."""
 
     def __init__(self) -> None:
         self._first: list[PendingEntry] = []
         self._between: list[PendingEntry] = []
         self._last: deque[PendingEntry] = deque()
-        self._sizes = [0, 0, 0]
+        self._sizes = [0, 0, 0]  # of these three
         self._open: dict[str, PendingEntry] = {}
         self.dropped = 0
         """Number of entries that were dropped."""
-        self.spoken = 0
-        """Number of texts, calls and errors."""
+        self.of_agent = 0
+        """Number of entries of the agent's own: texts, calls and errors."""
 
-    def add(self, row: PendingEntry) -> PendingEntry:
-        """Add a row."""
-        if row.kind in ("text", "tool", "error"):
-            self.spoken += 1
-        if row.call is not None:
-            self._open[row.call] = row
+    def add(self, entry: PendingEntry) -> PendingEntry:
+        """Add an entry at the end."""
+        if entry.kind in ("text", "tool", "error"):
+            self.of_agent += 1
+        if entry.call is not None:
+            self._open[entry.call] = entry
             while len(self._open) > MOST_OPEN:
                 del self._open[next(iter(self._open))]
-        if not self._last and self._sizes[0] + row.size <= MOST_FIRST:
-            self._first.append(row)
-            self._sizes[0] += row.size
-            return row
-        self._last.append(row)
-        self._sizes[2] += row.size
+        if not self._last and self._sizes[0] + entry.size <= MOST_FIRST:
+            self._first.append(entry)
+            self._sizes[0] += entry.size
+            return entry
+        self._last.append(entry)
+        self._sizes[2] += entry.size
         self._shrink()
-        return row
+        return entry
 
     @property
     def waiting(self) -> bool:
@@ -115,36 +115,36 @@ class Rows:
 
     def result(self, call: str, text: str, *, failed: bool) -> PendingEntry | None:
         """Add a call's result; None if the call is unknown, or has its result already."""
-        row = self._open.pop(call, None)
-        if row is None:
+        entry = self._open.pop(call, None)
+        if entry is None:
             return None
-        before = row.size
-        row.result = cut_middle(replace_unwritable(text))
-        row.failed = row.failed or failed
+        before = entry.size
+        entry.result = cut_middle(replace_unwritable(text))
+        entry.failed = entry.failed or failed
         place = 2 if self._last else 0  # results mostly follow their call
-        self._sizes[place] += row.size - before
+        self._sizes[place] += entry.size - before
         self._shrink()
-        return row
+        return entry
 
     def _shrink(self) -> None:
         while self._sizes[2] > MOST_LAST and len(self._last) > 1:
-            row = self._last.popleft()
-            self._sizes[2] -= row.size
-            if row.important and self._sizes[1] + row.size <= MOST_IMPORTANT:
-                self._between.append(row)
-                self._sizes[1] += row.size
+            entry = self._last.popleft()
+            self._sizes[2] -= entry.size
+            if entry.important and self._sizes[1] + entry.size <= MOST_IMPORTANT:
+                self._between.append(entry)
+                self._sizes[1] += entry.size
             else:
                 self.dropped += 1
 
     def all(self) -> list[PendingEntry]:
-        """The stored rows in order."""
-        rows = [*self._first, *self._between, *self._last]
+        """The stored entries in order."""
+        entries = [*self._first, *self._between, *self._last]
         if self.dropped:
             note = PendingEntry(
                 "note", f"{self.dropped} entries of a very long session were not kept"
             )
-            rows.insert(len(self._first), note)
-        return rows
+            entries.insert(len(self._first), note)
+        return entries
 
 
 def shown_input(value: Any) -> str:
