@@ -34,8 +34,8 @@ class ConfirmCall(NamedTuple):
 
     goal_id: str | None
     proposal: str | None
-    own: bool
-    """Whether the command has all of these words."""
+    understood: bool
+    """Whether each of these words is one that the command takes."""
 
 
 class ConfirmLine(NamedTuple):
@@ -51,7 +51,7 @@ def confirm_line(text: str, is_own: Callable[[str], bool]) -> ConfirmLine:
     """Analyse ``text``; ``is_own`` decides whether a path is that of this Flow's program."""
     whole = _OF_THE_PLUGIN.sub("flow", text.strip(" \t\n"), count=1)
     words = _words_of_flow(whole, is_own)
-    if words[:2] == ("goal", "confirm") and confirm_call(words).own:
+    if words[:2] == ("goal", "confirm") and confirm_call(words).understood:
         return ConfirmLine(words, True)
     parts = [(part.strip(), after) for part, after in segments(text) if part.strip()]
     places = [n for n, (part, _) in enumerate(parts) if MENTION.search(part)]
@@ -69,20 +69,20 @@ def confirm_call(words: Sequence[str]) -> ConfirmCall:
     """Parse the words after ``flow``, which begin with ``goal confirm``."""
     values: dict[str, str] = {}
     names: list[str] = []
-    own = True
+    understood = True
     rest = [word for word in words if word != "--json"][2:]
     while rest:
         option, equals, value = (word := rest.pop(0)).partition("=")
         if option in _VALUES:
-            own = own and bool(equals or rest)
+            understood = understood and bool(equals or rest)
             values[option] = value if equals else "".join(rest[:1])
             del rest[: 0 if equals else 1]
         elif word.startswith("-"):
-            own = False
+            understood = False
         else:
             names.append(word)
     return ConfirmCall(
-        names[0] if names else None, values.get("--proposal"), own and len(names) < 2
+        names[0] if names else None, values.get("--proposal"), understood and len(names) < 2
     )
 
 

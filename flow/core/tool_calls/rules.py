@@ -109,7 +109,7 @@ _READERS = frozenset({
     "tree", "true", "type", "wc", "which",
 })  # fmt: skip
 """Programs that only read, as long as no output is redirected to a file."""
-_NO_READERS_WITH = {
+_WRITES_WITH = {
     "file": re.compile(r"-\w*C|--co"),
     "find": re.compile(r"-(?:exec|ok|delete|fprint|fls)"),
     "less": re.compile(r"\+|-\w*[oO]|--(?:log|LOG)"),
@@ -117,13 +117,13 @@ _NO_READERS_WITH = {
     "rg": re.compile(r"--(?:pre|hostname-bin)"),
     "tree": re.compile(r"-\w*o|--output"),
 }
-"""The options with which they write a file or a variable, or run a program."""
+"""The options with which these write a file or a variable, or run a program."""
 _PRINTED_LINES = re.compile(r"(?:\d+|\$)(?:,\+?(?:\d+|\$))?p")
 """A text of ``sed -n`` that only prints lines."""
 _TOOLS = frozenset(["black", "flake8", "isort", "mkdir", "mypy", "pylint", "pytest", "ruff"])
 """Programs that take ``flow`` as the name of a file or folder and do not run it."""
-_RESULTS = re.compile(r"-o|--(?:base|cache|cov|html|junit|log-f|out|rep|res|[a-z]+-report)")
-"""The options of these tools that name a file or folder to write."""
+_OUTPUT_OPTIONS = re.compile(r"-o|--(?:base|cache|cov|html|junit|log-f|out|rep|res|[a-z]+-report)")
+"""Their options that name a file or folder to write."""
 _LAUNCHERS = frozenset(["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "npx"])
 """Programs that run the program that one of their words names."""
 _INTERPRETERS = (
@@ -163,20 +163,20 @@ def acts_in_shell(text: str) -> tuple[Act, ...]:
     if MENTION.search(text) is None:
         return (Act("unclear"),) if _GLUED.search(text) else ()
     acts: list[Act] = []
-    mentioned = piped = handed = False
+    mentioned = piped = substituted = False
     for segment, after in segments(text):
         bare = segment.strip()
         mentions = MENTION.search(segment) is not None
         mentioned = mentioned or mentions
         if mentions:
-            acts += _acts_of(segment) or [Act("unclear")] * handed
+            acts += _acts_of(segment) or [Act("unclear")] * substituted
         elif piped and bare and _runs_input(segment):
             acts.append(Act("unclear"))
         into_pipe = mentions or piped or (mentioned and bare in _ENDS_OF_GROUPS)
         piped = (piped and not bare) or (after == "|" and into_pipe)
-        if after == "(":  # the inner output becomes words of another command
-            substituted = segment.endswith(("$", "<", ">"))
-            handed = handed or (substituted and not _is_reader(segment[:-1]))
+        if after == "(" and segment.endswith(("$", "<", ">")):
+            # what the inner commands print becomes words of this one
+            substituted = substituted or not _is_reader(segment[:-1])
     return tuple(dict.fromkeys(acts)) or ((Act("unclear"),) if _GLUED.search(text) else ())
 
 
@@ -331,7 +331,7 @@ def _acts_of_words(words: list[str]) -> list[Act]:
     elif name == "git":
         harmless = _reads_git(words[1:])
     else:
-        writes = any(map(_RESULTS.match, words)) and _has_own_path(words)
+        writes = any(map(_OUTPUT_OPTIONS.match, words)) and _has_own_path(words)
         harmless = name in _TOOLS and _names_only(words[1:]) and not writes
     return [] if harmless or (words and _reads(words)) else [Act("unclear")]
 
@@ -419,8 +419,8 @@ def _reads(words: Sequence[str]) -> bool:
     if name == "sed":
         prints = len(words) > 2 and words[1] == "-n" and _PRINTED_LINES.fullmatch(words[2])
         return bool(prints) and not any(word.startswith("-") for word in words[3:])
-    no_reader_with = _NO_READERS_WITH.get(name)
-    return name in _READERS and not (no_reader_with and any(map(no_reader_with.match, words[1:])))
+    writes_with = _WRITES_WITH.get(name)
+    return name in _READERS and not (writes_with and any(map(writes_with.match, words[1:])))
 
 
 def _names_only(words: Sequence[str]) -> bool:
