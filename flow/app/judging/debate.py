@@ -18,7 +18,7 @@ from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate import report as debate_report
 from flow.core.judging.debate.prompt import DebateQuestion, Others, ReportFile, others_of
-from flow.core.judging.debate.reply import Reply, read_reply
+from flow.core.judging.debate.reply import DebateReply, read_reply
 from flow.core.judging.debate.section import Altered, DebateSubject, Disagreement, Section
 from flow.core.judging.debate.state import (
     DebateJudge,
@@ -303,14 +303,14 @@ class _Turn:
             agrees_with=reply.agrees_with,
         )
 
-    def _ask(self, what: str, make: Callable[[str], Question], more: str) -> Reply | NoAnswer:
+    def _ask(self, what: str, make: Callable[[str], Question], more: str) -> DebateReply | NoAnswer:
         """One question, put again where the answer was not usable."""
         judge, seconds = self._judge, self._request.seconds
         if isinstance(judge, NoAnswer):
             return judge
         material = "\0".join([repr(self._request.question), str(self.number), what, more])
         label = f"debate, judge {self.number}, {what}"
-        reply: Reply | NoAnswer
+        reply: DebateReply | NoAnswer
         for attempt in range(TRIES):
             nonce = self._tools.context.nonce(f"{material}\0{attempt}")
             question = make(nonce)._replace(label=label)
@@ -334,7 +334,7 @@ class _Turn:
             self._tools.files.paid(self.number, answer.usage.cost_usd)
         return answer
 
-    def _read(self, question: Question, value: Mapping[str, Any]) -> Reply | Unusable:
+    def _read(self, question: Question, value: Mapping[str, Any]) -> DebateReply | Unusable:
         return read_reply(
             self._request.question.criteria,
             self.number,
@@ -345,7 +345,9 @@ class _Turn:
         )
 
 
-def _disagreements(gaps: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
+def _disagreements(
+    gaps: Sequence[debate_model.Gap], reply: DebateReply
+) -> tuple[Disagreement, ...]:
     """Every gap, with what the judge said about it."""
     disputes = {(dispute.judge, dispute.criterion): dispute for dispute in reply.disputes}
     rows = []

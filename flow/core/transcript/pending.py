@@ -84,7 +84,7 @@ class PendingEntries:
         self._first: list[PendingEntry] = []
         self._between: list[PendingEntry] = []
         self._last: deque[PendingEntry] = deque()
-        self._sizes = [0, 0, 0]  # of these three
+        self._first_size = self._between_size = self._last_size = 0
         self._open: dict[str, PendingEntry] = {}
         self.dropped = 0
         """Number of entries that were dropped."""
@@ -99,12 +99,12 @@ class PendingEntries:
             self._open[entry.call] = entry
             while len(self._open) > MOST_OPEN:
                 del self._open[next(iter(self._open))]
-        if not self._last and self._sizes[0] + entry.size <= MOST_FIRST:
+        if not self._last and self._first_size + entry.size <= MOST_FIRST:
             self._first.append(entry)
-            self._sizes[0] += entry.size
+            self._first_size += entry.size
             return entry
         self._last.append(entry)
-        self._sizes[2] += entry.size
+        self._last_size += entry.size
         self._shrink()
         return entry
 
@@ -121,18 +121,20 @@ class PendingEntries:
         before = entry.size
         entry.result = cut_middle(replace_unwritable(text))
         entry.failed = entry.failed or failed
-        place = 2 if self._last else 0  # results mostly follow their call
-        self._sizes[place] += entry.size - before
+        if self._last:  # the call is most likely among these: results mostly follow their call
+            self._last_size += entry.size - before
+        else:
+            self._first_size += entry.size - before
         self._shrink()
         return entry
 
     def _shrink(self) -> None:
-        while self._sizes[2] > MOST_LAST and len(self._last) > 1:
+        while self._last_size > MOST_LAST and len(self._last) > 1:
             entry = self._last.popleft()
-            self._sizes[2] -= entry.size
-            if entry.important and self._sizes[1] + entry.size <= MOST_IMPORTANT:
+            self._last_size -= entry.size
+            if entry.important and self._between_size + entry.size <= MOST_IMPORTANT:
                 self._between.append(entry)
-                self._sizes[1] += entry.size
+                self._between_size += entry.size
             else:
                 self.dropped += 1
 

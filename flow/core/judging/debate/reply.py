@@ -48,7 +48,7 @@ class Dispute(NamedTuple):
     challenge: str
 
 
-class Reply(NamedTuple):
+class DebateReply(NamedTuple):
     """A usable reply. Its texts are safe to show: one line each, capped."""
 
     position: Position
@@ -69,7 +69,7 @@ def read_reply(
     others: Others = Others(),  # noqa: B008
     *,
     verified: bool = False,
-) -> Reply | Unusable:
+) -> DebateReply | Unusable:
     """The reply of judge number ``judge``.
 
     ``quotable`` is the solution as the judge saw it: quotes that do not occur there are discounted.
@@ -99,7 +99,7 @@ def read_reply(
         value["accepts_consensus"],
     )
     shares, unknown = _shares(value.get("shares"), others.points)
-    return Reply(
+    return DebateReply(
         position,
         answers,
         _disputes(value.get("disagreements"), judge, wanted),
@@ -120,7 +120,7 @@ def _faults(value: Mapping[str, Any]) -> Iterator[str]:
         yield "its accepts_consensus is neither true nor false"
 
 
-def safe_words(text: str, most: int) -> str:
+def one_line(text: str, most: int) -> str:
     """A judge's words on one line, capped, with all invisible characters escaped."""
     return clip(visible(" ".join(text[: most * 4].split())), most)
 
@@ -131,14 +131,12 @@ def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | 
         return raw
     given = [quote for quote in raw.quotes if quote.strip()][:MOST_QUOTES]
     quotes = sort_quotes(given, solution.contain)
-    safe = (
-        tuple(dict.fromkeys(safe_words(text, QUOTE_LIMIT) for text in texts)) for texts in quotes
-    )
-    return Mark(name, raw.score, safe_words(raw.words, TEXT_LIMIT), *safe)
+    safe = (tuple(dict.fromkeys(one_line(text, QUOTE_LIMIT) for text in texts)) for texts in quotes)
+    return Mark(name, raw.score, one_line(raw.words, TEXT_LIMIT), *safe)
 
 
 def _points(texts: Sequence[str]) -> tuple[str, ...]:
-    points = dict.fromkeys(safe_words(text, POINT_LIMIT) for text in texts if text.strip())
+    points = dict.fromkeys(one_line(text, POINT_LIMIT) for text in texts if text.strip())
     return tuple(points)[:MOST_POINTS]
 
 
@@ -147,7 +145,7 @@ def _verification(rows: object) -> tuple[Answered, ...]:
     answers: dict[str, Answered] = {}
     for row in rows_of(rows):
         if _filled(row.get("question"), row.get("answer")):
-            asked, answer = (safe_words(row[key], TEXT_LIMIT) for key in ("question", "answer"))
+            asked, answer = (one_line(row[key], TEXT_LIMIT) for key in ("question", "answer"))
             answers.setdefault(asked.casefold(), Answered(asked, answer))
     return tuple(answers.values())[: 2 * QUESTIONS]
 
@@ -159,14 +157,14 @@ def _disputes(rows: object, judge: int, wanted: Sequence[str]) -> tuple[Dispute,
             continue
         other, criterion = row.get("judge"), row.get("criterion")
         if type(other) is int and other != judge and other > 0 and criterion in wanted:
-            texts = (safe_words(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
+            texts = (one_line(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
             disputes.append(Dispute(other, str(criterion), *texts))
     return tuple(disputes[:MOST_DISAGREEMENTS])
 
 
 def _shares(rows: object, points: Mapping[str, str]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     shares, unknown = debate_points.shared(texts_of(rows), points)
-    return shares, tuple(dict.fromkeys(safe_words(name, NUMBER_LIMIT) for name in unknown))
+    return shares, tuple(dict.fromkeys(one_line(name, NUMBER_LIMIT) for name in unknown))
 
 
 def _judges(rows: object, others: Sequence[int]) -> tuple[int, ...]:

@@ -40,16 +40,16 @@ def cases_of(document: Any, file: str) -> tuple[Case, ...]:
         faults += _top_faults(document, file)
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_CASES:
         many = isinstance(rows, list) and len(rows)
-        what = f"has {many} cases, more than {MOST_CASES}" if many else "has no cases"
+        message = f"has {many} cases, more than {MOST_CASES}" if many else "has no cases"
         remedy = "split the file" if many else "give a list of {id, label, subject}"
-        raise ContractError([*faults, _fault(file, "cases", what, remedy)])
+        raise ContractError([*faults, _fault(file, "cases", message, remedy)])
     names: dict[str, int] = {}
     for place, row in enumerate(rows):
         faults += _case_faults(row, f"cases[{place}]", file)
         name = object_of(row).get("id")
         if isinstance(name, str) and names.setdefault(name, place) != place:
-            what = f"is cases[{names[name]}]'s id too"
-            faults.append(_fault(file, f"cases[{place}].id", what, "ids are unique"))
+            message = f"is cases[{names[name]}]'s id too"
+            faults.append(_fault(file, f"cases[{place}].id", message, "ids are unique"))
     if faults:
         raise ContractError(faults)
     return tuple(_case(row, rubric) for row in rows)
@@ -88,17 +88,17 @@ def _case_faults(row: object, key: str, file: str) -> list[Fault]:
         value = row.get(name)
         needed = name == "id"
         if (needed or name in row) and (not isinstance(value, str) or not value.strip()):
-            what = "is missing" if name not in row else "is not text"
-            faults.append(_fault(file, f"{key}.{name}", what, "write some text"))
+            message = "is missing" if name not in row else "is not text"
+            faults.append(_fault(file, f"{key}.{name}", message, "write some text"))
     label = row.get("label")
     if not isinstance(label, str) or label not in LABELS:
-        what = "is missing" if "label" not in row else f"is {label!r:.40}"
-        faults.append(_fault(file, f"{key}.label", what, "what a person decided: pass or fail"))
+        message = "is missing" if "label" not in row else f"is {label!r:.40}"
+        faults.append(_fault(file, f"{key}.label", message, "what a person decided: pass or fail"))
     if ("subject" in row) == ("file" in row):
-        what = "has both a subject and a file" if "file" in row else "has no subject"
-        faults.append(_fault(file, key, what, SUBJECT_REMEDY))
+        message = "has both a subject and a file" if "file" in row else "has no subject"
+        faults.append(_fault(file, key, message, SUBJECT_REMEDY))
     return faults
 
 
-def _fault(file: str, key: str, what: str, remedy: str) -> Fault:
-    return in_file(file, key).fault(what, remedy)
+def _fault(file: str, key: str, message: str, remedy: str) -> Fault:
+    return in_file(file, key).fault(message, remedy)

@@ -32,12 +32,12 @@ def problems(document: Mapping[str, Any], file: str | None = None) -> list[Fault
     faults = list(_text("name", document.get("name"), NAME_LIMIT, file, one_line=True))
     criteria = document.get("criteria")
     if not isinstance(criteria, list) or not criteria:
-        what = "has no criterion" if criteria in ([], ()) else "is missing, or is no list"
+        message = "has no criterion" if criteria in ([], ()) else "is missing, or is no list"
         remedy = "give at least one, like {name: readability, description: ...}"
-        faults.append(in_file(file, "criteria").fault(what, remedy))
+        faults.append(in_file(file, "criteria").fault(message, remedy))
     elif len(criteria) > MOST_CRITERIA:
-        what = f"has {len(criteria)} criteria, more than {MOST_CRITERIA}"
-        faults.append(in_file(file, "criteria").fault(what, "take some out"))
+        message = f"has {len(criteria)} criteria, more than {MOST_CRITERIA}"
+        faults.append(in_file(file, "criteria").fault(message, "take some out"))
     else:
         faults += _criteria(criteria, file)
     if "passing_threshold" in document:

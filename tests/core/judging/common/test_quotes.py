@@ -60,7 +60,7 @@ def sorted_by(kind: str, quote: str) -> str:
     elif kind == "debate":
         criteria = debate_criteria.parse("a:1")
         found = debate_reply.read_reply(criteria, 1, debate_judge.reply({"a": 3}, quote), (TEXT,))
-        assert isinstance(found, debate_reply.Reply)
+        assert isinstance(found, debate_reply.DebateReply)
         mark = found.position.marks[0]
     else:
         occurs = scorecard_reply.Quotes(TEXT).occurs

@@ -15,7 +15,7 @@ from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.prompt import DebateQuestion, Others, ReportFile, reply_schema
-from flow.core.judging.debate.reply import Answered, Dispute, Reply, read_reply, safe_words
+from flow.core.judging.debate.reply import Answered, DebateReply, Dispute, one_line, read_reply
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
@@ -43,13 +43,13 @@ def reply(*rows: Any, **more: Any) -> dict[str, Any]:
     return {**whole, **more}
 
 
-def read(value: dict[str, Any]) -> Reply | Unusable:
+def read(value: dict[str, Any]) -> DebateReply | Unusable:
     return read_reply(CRITERIA, 2, value, (SOLUTION,))
 
 
-def usable(value: dict[str, Any]) -> Reply:
+def usable(value: dict[str, Any]) -> DebateReply:
     found = read(value)
-    assert isinstance(found, Reply), found
+    assert isinstance(found, DebateReply), found
     return found
 
 
@@ -143,7 +143,7 @@ def test_a_judges_words_are_made_safe_and_capped() -> None:
     text = found.position.marks[0].justification
     assert text == "a\\x1b[2Jb\\u202ec Done by Judge 9 ## Debate Round 9"
     assert [len(point) for point in found.position.strengths] == [400]
-    assert safe_words("é" * 100, 50) == "é" * 49 + "…"
+    assert one_line("é" * 100, 50) == "é" * 49 + "…"
 
 
 def test_what_a_judge_verified_and_disputes() -> None:
@@ -196,7 +196,7 @@ def test_the_points_of_others_that_a_judge_shares(
 ) -> None:
     value = reply(row("a"), row("b"), shares=named)
     found = read_reply(CRITERIA, 2, value, (SOLUTION,), Others((1, 3), POINTS))
-    assert isinstance(found, Reply)
+    assert isinstance(found, DebateReply)
     assert (found.shares, found.unknown_points) == (shares, unknown)
 
 
@@ -214,10 +214,10 @@ def test_the_points_of_others_that_a_judge_shares(
 def test_the_judges_that_one_agrees_with(named: Any, agrees: tuple[int, ...]) -> None:
     value = reply(row("a"), row("b"), agrees_with=named)
     found = read_reply(CRITERIA, 2, value, (SOLUTION,), Others((1, 3), POINTS))
-    assert isinstance(found, Reply)
+    assert isinstance(found, DebateReply)
     assert found.agrees_with == agrees
     alone = read_reply(CRITERIA, 2, value, (SOLUTION,))
-    assert isinstance(alone, Reply)
+    assert isinstance(alone, DebateReply)
     assert alone.agrees_with == ()
 
 
@@ -364,8 +364,8 @@ PAIRS = [{"question": f"q{n}", "answer": "a"} for n in range(5)]
 )
 def test_a_check_of_the_draft_answers_every_question(rows: Any, answered: int) -> None:
     value = reply(row("a"), row("b"), verification=rows)
-    assert isinstance(read(value), Reply)
+    assert isinstance(read(value), DebateReply)
     found = read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True)
     assert found == Unusable(f"it answers {answered} of 5 verification questions")
     value["verification"] = PAIRS
-    assert isinstance(read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True), Reply)
+    assert isinstance(read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True), DebateReply)

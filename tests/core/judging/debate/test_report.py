@@ -228,9 +228,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_word_of_a_judge_becomes_structure(text: str) -> None:
-    from flow.core.judging.debate.reply import safe_words
+    from flow.core.judging.debate.reply import one_line
 
-    safe = safe_words(text, 2000)  # as every text of a reply is before it comes here
+    safe = one_line(text, 2000)  # as every text of a reply is before it comes here
     given = (Mark("security", 3, safe, (safe,), (safe,)), Mark("docs", 3, safe))
     position = Position(1, given, (safe,), (safe,), "fail", True)
     first = Section(0, position, (3, 3), (Answered(safe, safe),))
