@@ -90,6 +90,24 @@ _VERBS: dict[str, tuple[str, ...]] = {
 """Programs that destroy with one of these words among their first operands."""
 _NESTED_VERBS = ("gcloud", "az", "doctl", "redis-cli")
 """Programs of which the first four operands count; of all others the first two."""
+_CONTAINERS = ("--context", "-c", "--host", "-H", "--config", "--log-level", "-l", "--url")
+_CLUSTER = (
+    "--context", "--kubeconfig", "--namespace", "-n", "--cluster", "--server", "-s", "--user",
+    "--as", "--token",
+)  # fmt: skip
+_BEFORE_VERB: dict[str, tuple[str, ...]] = {
+    "kubectl": _CLUSTER,
+    "oc": _CLUSTER,
+    "helm": ("--kube-context", "--kubeconfig", "--namespace", "-n"),
+    "docker": _CONTAINERS,
+    "podman": _CONTAINERS,
+    "aws": ("--profile", "--region", "--output", "--query", "--endpoint-url", "--color"),
+    "gcloud": ("--project", "--account", "--configuration", "--format", "--verbosity"),
+    "redis-cli": ("-h", "-p", "-a", "-n", "-u", "-s", "--user", "--pass"),
+    "doctl": ("--context", "-c", "--access-token", "-t"),
+    "gh": ("--repo", "-R"),
+}
+"""Options that have a value and may stand before the verb (each program's help, November 2026)."""
 _TASKS = {
     "rails": ("db:drop", "db:reset", "db:purge"),
     "rake": ("db:drop", "db:reset", "db:purge"),
@@ -148,12 +166,14 @@ def _is_destructive(words: Words, parse: Parse, depth: int) -> bool:
     """Whether one simple command destroys something; ``words`` are without quotes."""
     if not words or words[0] is None or depth > MOST_NESTED:
         return False
+    name = base_name(words[0].lstrip("\\"))
+    if name in _BEFORE_VERB:
+        words = (words[0], *_after_options(words[1:], _BEFORE_VERB[name]))
     inner = _inner_command(words)
     if isinstance(inner, str):
         return destroys(inner, parse, depth + 1)
     if inner:
         return _is_destructive(plain_words(inner), parse, depth + 1)
-    name = base_name(words[0].lstrip("\\"))
     rest = tuple(word for word in words[1:] if word is not None)
     own = _OWN.get(name)
     if own is not None:
