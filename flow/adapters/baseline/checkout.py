@@ -59,7 +59,7 @@ def make_checkout(
 def require_commit(repo: Repo, commit: str) -> None:
     """Raise :class:`GitError` if ``commit`` is not in the repository."""
     usable(repo)
-    if commit in repository.EMPTY_TREES.values() or repository.commit_of(repo, commit) is not None:
+    if repository.has_commit(repo, commit):
         return
     shallow = repository.is_shallow(repo)
     raise at_key("scope.base_commit", commit).git(
@@ -79,7 +79,7 @@ def _check_out(
     git_dir = os.path.join(folder, ".git")
     for part in ("", *FOLDERS):
         os.makedirs(os.path.join(git_dir, part), exist_ok=True)
-    empty = commit in repository.EMPTY_TREES.values()
+    empty = repository.is_empty_tree(commit)
     _write_file(git_dir, "config", _git_config(len(commit)))
     _write_file(git_dir, "HEAD", "ref: refs/heads/base\n" if empty else f"{commit}\n")
     _write_file(git_dir, "info/exclude", EXCLUDED)

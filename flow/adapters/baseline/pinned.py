@@ -225,9 +225,9 @@ def contains(repo: Repo, other: str, pinned: str | None) -> bool:
     """Whether the changes since ``other`` hold all changes since ``pinned``."""
     if pinned is None or other == pinned:
         return other == pinned
-    if other in repository.EMPTY_TREES.values():
+    if repository.is_empty_tree(other):
         return True
-    if pinned in repository.EMPTY_TREES.values():
+    if repository.is_empty_tree(pinned):
         return False
     return repository.is_ancestor(repo, other, pinned)
 
@@ -256,7 +256,7 @@ def commits_outside(
     paths = [(path, reason) for path, reason in placed if reason is not None]
     if not paths:
         return []
-    since = None if base in repository.EMPTY_TREES.values() else base
+    since = None if repository.is_empty_tree(base) else base
     by_path: dict[str, list[str]] = {}
     for logged in repository.history(repo, since, head):
         for path in logged.paths:
@@ -301,7 +301,7 @@ def rebase_baseline(
 
 def _next_base(repo: Repo, old: Baseline, base: str | None) -> str:
     """The commit to move the pin to; raises if there is none."""
-    if old.base_commit is None or old.base_commit in repository.EMPTY_TREES.values():
+    if old.base_commit is None or repository.is_empty_tree(old.base_commit):
         raise at_key("scope.base_commit").wrong_state(
             "the goal has no pinned commit that could be moved",
             "start a new goal on the branch as it is now",

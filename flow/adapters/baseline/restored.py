@@ -38,10 +38,7 @@ def restore(
     if commit is None or repo.git_dir is None or not repository.is_id(commit):
         return bare
     try:
-        if (
-            repository.commit_of(repo, commit) is None
-            and commit not in repository.EMPTY_TREES.values()
-        ):
+        if not repository.has_commit(repo, commit):
             return bare
         bare = bare._replace(ignore_rules=_rules_of(repo, commit), guards=guards(repo))
         now = collect(repo, commit, denied, cache_dir=cache_dir)

@@ -122,7 +122,7 @@ class BaseRunner:
 
     def _use_base_rules(self, attributor: Attributor) -> tuple[str, ...]:
         """Use the base commit's own rules about runners; returns a note if they are broken."""
-        if self._commit in repository.EMPTY_TREES.values():
+        if repository.is_empty_tree(self._commit):
             return ()
         try:
             data = git(self._repo, "cat-file", "blob", f"{self._commit}:{RULE_FILE}", ok=(0,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.adapters.git import repository
 from flow.adapters.git.repository import batch_answers, request_lines
 from flow.adapters.git.run import git
+from flow.core.boundary.changes import entry_digest
 from flow.errors import FlowError, GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from flow.adapters.git.find import Repo
-
+    from flow.core.boundary.changes import ContentState
 
 LINES_LIMIT = 1 << 20
 """Bytes: the lines of larger files are not counted."""
@@ -32,6 +33,12 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     except (FlowError, ValueError):
         return {}
     return {names[name]: data for name, data in data_by_id.items()}
+
+
+def blob_of(repo: Repo, entry: ContentState) -> bytes | None:
+    """An entry's content, from git; None if git does not have it, or if it is large."""
+    digest = entry_digest(entry)
+    return git_blobs(repo, (digest,)).get(digest)
 
 
 def contents(repo: Repo, ids: Collection[str], most: int) -> dict[str, bytes]:

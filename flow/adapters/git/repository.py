@@ -149,6 +149,16 @@ def is_id(text: str) -> bool:
     return len(text) in EMPTY_TREES and not text.strip("0123456789abcdef")
 
 
+def is_empty_tree(object_id: str) -> bool:
+    """Whether it is the empty tree's id, which stands for the commit before the first one."""
+    return object_id in EMPTY_TREES.values()
+
+
+def has_commit(repo: Repo, commit: str) -> bool:
+    """Whether the repository has this commit; the empty tree counts as one that each has."""
+    return is_empty_tree(commit) or commit_of(repo, commit) is not None
+
+
 def packed_refs(common_dir: str) -> bytes:
     """The packed references, one ``ID NAME`` a line; empty if there are none."""
     return read_regular(os.path.join(common_dir, "packed-refs")) or b""

@@ -44,6 +44,12 @@ def marked(
     return with_replaced(changes, foreign)
 
 
+def states_beside_base(change: PathChange) -> list[ContentState | None]:
+    """The states of a change that are not the base's, each once."""
+    states = dict.fromkeys((change.worktree, change.index, change.head))
+    return [entry for entry in states if entry != change.base]
+
+
 class _OwnNamedChange:
     """One change; contents are read only if no digest of the record decides."""
 
@@ -56,12 +62,10 @@ class _OwnNamedChange:
 
     def foreign(self) -> Foreign:
         """The worst of the states that differ from the base."""
-        change = self._change
-        states = dict.fromkeys((change.worktree, change.index, change.head))
         marks = [
             self._state(entry) if entry.mode == REGULAR else "altered"
-            for entry in states
-            if entry is not None and entry != change.base and entry.mode in (REGULAR, "100755")
+            for entry in states_beside_base(self._change)
+            if entry is not None and entry.mode in (REGULAR, "100755")
         ]
         if "altered" in marks:
             return "edited" if self._rows else "altered"
@@ -133,7 +137,6 @@ class _OwnNamedChange:
             return None
 
     def _blob(self, entry: ContentState) -> bytes | None:
-        from flow.adapters.git.blobs import git_blobs
+        from flow.adapters.git.blobs import blob_of
 
-        name = f"{entry.mode}:{entry.digest}"
-        return git_blobs(self._repo, (name,)).get(name)
+        return blob_of(self._repo, entry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.fs import files
+from flow.adapters.ledger.own_marks import states_beside_base
 from flow.adapters.user_state.written_files import (
     ALGORITHMS,
     FLOW_BEGAN,
@@ -100,7 +101,7 @@ def _written_by_set_up(
             entry.digest in reached
             or (entry == change.worktree and not reached.isdisjoint(_plain_names(repo, change)))
         )
-        for entry in _states(change)
+        for entry in states_beside_base(change)
     )
 
 
@@ -111,12 +112,6 @@ def _plain_names(repo: Repo, change: PathChange) -> tuple[str, ...]:
     except FlowError:
         return ()
     return blob_names(with_plain_ends(data or b""))
-
-
-def _states(change: PathChange) -> list[ContentState | None]:
-    """The states of a change that are not the base's, each once."""
-    states = dict.fromkeys((change.worktree, change.index, change.head))
-    return [entry for entry in states if entry != change.base]
 
 
 def _tightens(
@@ -133,7 +128,7 @@ def _tightens(
             entry is not None
             and entry.mode == REGULAR
             and only_tightens(before, _document(repo, change, entry), own)
-            for entry in _states(change)
+            for entry in states_beside_base(change)
         )
     except FlowError:
         return False
@@ -147,8 +142,7 @@ def _document(repo: Repo, change: PathChange, entry: ContentState) -> Any:
         if data is None or entry.digest not in blob_names(data):
             raise in_file(change.path).corrupt("changed while it was read", "look again")
     else:
-        from flow.adapters.git.blobs import git_blobs
+        from flow.adapters.git.blobs import blob_of
 
-        name = f"{entry.mode}:{entry.digest}"
-        data = git_blobs(repo, (name,)).get(name)
+        data = blob_of(repo, entry)
     return formats.parse_json(data or b"", file=change.path)

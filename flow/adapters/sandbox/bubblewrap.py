@@ -81,8 +81,7 @@ class Confinement(NamedTuple):
         """
         if b'"exit-code"' in status:
             return ""
-        lines = printed.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
-        return f"sandbox bwrap: {lines[-1].removeprefix('bwrap: ')}"
+        return f"sandbox bwrap: {_last_line(printed) or 'it was ended'}"
 
 
 def confine(
@@ -167,8 +166,13 @@ def try_sandbox(top: str | None, path: str | None) -> tuple[str, str | None]:
     answer = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": path or os.defpath}, timeout=10)
     if answer.status == 0:
         return version, None
-    lines = answer.stderr.decode("utf-8", "replace").strip().splitlines() or ["it fails"]
-    return version, lines[-1].removeprefix("bwrap: ")
+    return version, _last_line(answer.stderr) or "it fails"
+
+
+def _last_line(printed: bytes | bytearray) -> str:
+    """The last line of bwrap's messages, which has its reason; empty if there is none."""
+    *_, last = ("", *printed.decode("utf-8", "replace").strip().splitlines())
+    return last.removeprefix("bwrap: ")
 
 
 def _namespaces(sandbox: Sandbox) -> list[str]:

@@ -149,7 +149,7 @@ def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
     try:
         if base is None or not repository.is_id(base) or refusal(repo) is not None:
             return None
-        if base in repository.EMPTY_TREES.values() or repository.commit_of(repo, base) is not None:
+        if repository.has_commit(repo, base):
             return None
     except GitError:
         return None

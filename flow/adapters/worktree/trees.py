@@ -32,7 +32,7 @@ _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-tex
 
 def listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it, each folder as its id says."""
-    if base in repository.EMPTY_TREES.values():
+    if repository.is_empty_tree(base):
         return Table.of_listing(base, ())
     return Table.of_listing(base, _listed(checked_listing(repo, base), prefix))
 

@@ -18,7 +18,7 @@ from flow.adapters.worktree.cache import add_parents, changed_at, dated_at, hash
 from flow.adapters.worktree.contents import Contents, special
 from flow.adapters.worktree.folder_look import look_at, renamed_at
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
-from flow.adapters.worktree.trees import OWN, is_own
+from flow.adapters.worktree.trees import OWN, is_own, text_of
 from flow.core.boundary.changes import FOLDER, ContentState
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
@@ -194,7 +194,7 @@ class Walk:
 
     def name(self, path: bytes) -> str:
         """The path below the top level, as text."""
-        return (self.prefix + path).decode("utf-8", "surrogateescape")
+        return text_of(self.prefix + path)
 
     # --- tracked ---
 
@@ -316,7 +316,7 @@ class Walk:
     def _read_rules(self, path: bytes) -> None:
         text = read_rules(self._top + path, follow=False)
         if text is not None:
-            self._rules.texts[path.decode("utf-8", "surrogateescape")] = text
+            self._rules.texts[text_of(path)] = text
 
     def _nested(self, path: bytes) -> None:
         """A ``.git`` that is not the checkout's own: its folder is named, its files are walked."""
