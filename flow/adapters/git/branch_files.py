@@ -36,14 +36,15 @@ class BranchFile(NamedTuple):
 def branch_heads(repo: Repo) -> dict[str, str]:
     """Branch → commit, from git's own files if they can be read as such; sorted."""
     common = repo.common_dir
-    if common is None or repository.has_reftable(repo):
+    packed = None if common is None else repository.packed_refs(repo)
+    if common is None or packed is None:
         lines = git(repo, "for-each-ref", "--format=%(objectname) %(refname)", HEADS).splitlines()
         pairs = (os.fsdecode(line).partition(" ") for line in lines)
         heads = {ref.removeprefix(HEADS): commit for commit, _, ref in pairs}
     else:
         usable(repo)
-        packed = (os.fsdecode(line) for line in repository.packed_refs(common).splitlines())
-        pairs = (line.partition(" ") for line in packed if not line.startswith(("#", "^")))
+        rows = (os.fsdecode(line) for line in packed.splitlines())
+        pairs = (row.partition(" ") for row in rows if not row.startswith(("#", "^")))
         heads = {r.removeprefix(HEADS): c for c, _, r in pairs if r.startswith(HEADS)}
         heads |= _loose_heads(common)
     named = {name: commit for name, commit in sorted(heads.items()) if repository.is_id(commit)}

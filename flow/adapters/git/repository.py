@@ -31,6 +31,8 @@ EMPTY_TREES = {
 }
 """The empty tree's id by its length in hex digits: SHA-1 and SHA-256 repositories."""
 
+PACKED_LIMIT = 64 << 20
+"""Bytes of packed references that are read here, some 900,000 of them; of more git is asked."""
 _OF_ONE_TREE = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")
 """References that each working tree has of its own."""
 
@@ -86,7 +88,7 @@ def _ref_in_files(repo: Repo, name: str) -> str | None:
             break
         text = read_regular(path)
         if text is None:
-            return _packed_ref(str(repo.common_dir), name)
+            return _packed_ref(repo, name)
         value = text.decode("utf-8", "surrogateescape").strip()
         if is_id(value):
             return value
@@ -159,9 +161,12 @@ def has_commit(repo: Repo, commit: str) -> bool:
     return is_empty_tree(commit) or commit_of(repo, commit) is not None
 
 
-def packed_refs(common_dir: str) -> bytes:
-    """The packed references, one ``ID NAME`` a line; empty if there are none."""
-    return read_regular(os.path.join(common_dir, "packed-refs")) or b""
+def packed_refs(repo: Repo) -> bytes | None:
+    """The packed references, one ``ID NAME`` a line; None if only git can read them all."""
+    if has_reftable(repo):
+        return None
+    data = read_regular(f"{repo.common_dir}/packed-refs", limit=PACKED_LIMIT + 1) or b""
+    return data if len(data) <= PACKED_LIMIT else None
 
 
 class LoggedCommit(NamedTuple):
@@ -267,8 +272,11 @@ def _is_shared_ref(name: str) -> bool:
     return shared and "\0" not in name and ".." not in name
 
 
-def _packed_ref(common_dir: str, name: str) -> str | None:
-    for line in packed_refs(common_dir).splitlines():
+def _packed_ref(repo: Repo, name: str) -> str | None:
+    packed = packed_refs(repo)
+    if packed is None:
+        return commit_of(repo, name)
+    for line in packed.splitlines():
         value, _, ref = line.partition(b" ")
         if ref == os.fsencode(name):
             text = value.decode("ascii", "replace")

@@ -154,11 +154,12 @@ def hooks_path(repo: Repo) -> str | None:
 
 
 def _replace_refs(repo: Repo) -> str:
-    if repository.has_reftable(repo):
+    packed = repository.packed_refs(repo)
+    if packed is None:
         shape = "--format=%(refname) %(objectname)"
         return git(repo, "for-each-ref", shape, "refs/replace/").decode("utf-8", "replace")
     refs, common = {}, repo.common_dir or ""
-    for line in repository.packed_refs(common).splitlines():
+    for line in packed.splitlines():
         value, _, name = line.decode("utf-8", "replace").partition(" ")
         if name.startswith("refs/replace/"):
             refs[name] = value

@@ -12,8 +12,10 @@ from flow.adapters.baseline import pinned as baseline_pinned
 from flow.adapters.baseline.checkout import make_checkout
 from flow.adapters.baseline.restored import restore
 from flow.adapters.git import repository
+from flow.adapters.git.branch_files import branch_heads
 from flow.adapters.git.find import Repo, find_repo
 from flow.adapters.git.run import failed, git
+from flow.adapters.worktree.guards import guards
 from flow.core.boundary.changes import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
@@ -173,6 +175,22 @@ def test_packed_and_loose(box: GitBox, branch: str) -> None:
         box.git("pack-refs", "--all")
     newer = box.commit() if box.write("src/x") else ""
     assert repository.head_commit(repo) == newer
+
+
+def test_more_packed_references_than_are_read_are_left_to_git(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part of them was taken for all: HEAD was unborn, a base the empty tree (HAZARD I324)."""
+    commit = box.git("rev-parse", "HEAD")
+    box.git("branch", "a-first")
+    box.git("replace", commit, box.git("commit-tree", "HEAD^{tree}", "-m", "other"))
+    box.git("pack-refs", "--all")
+    monkeypatch.setattr(repository, "PACKED_LIMIT", 100)
+    repo = found(box.top)
+    assert repository.checked_out(repo) == (commit, "work")
+    assert repository.read_ref(repo, "refs/heads/none") is None
+    assert sorted(branch_heads(repo)) == ["a-first", "main", "work"]
+    assert "refs/replace" in guards(repo)
 
 
 def test_detached_and_unborn(box: GitBox) -> None:
