@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from flow.adapters.attribution.proof_files import recorded
 from flow.adapters.baseline.checkout import require_commit
+from flow.adapters.fs import files
 from flow.adapters.git import names as git_names
 from flow.adapters.git import repository
 from flow.adapters.git.find import read_regular
 from flow.adapters.git.run import git, usable
 from flow.adapters.user_state.written_files import with_plain_ends
 from flow.adapters.worktree.change_set import collect
+from flow.adapters.worktree.contents import LARGEST
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE, read_rules
 from flow.adapters.worktree.trees import changed_between
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _ENCODINGS = ("utf-32", "utf-32-le", "utf-32-be", "utf-16", "utf-16-le", "utf-16-be")
 _COMPARED = 64 << 20
-"""Bytes up to which two contents are compared for the conversions of a checkout."""
+"""Most bytes of a file that is compared for the conversions of a checkout."""
 
 
 def pin_baseline(
@@ -372,17 +373,17 @@ def only_converted(repo: Repo, change: PathChange) -> bool:
     base, worktree = change.base, change.worktree
     if base is None or worktree is None or base.mode != worktree.mode:
         return False
-    disk = read_regular(
-        os.path.join(os.fsencode(repo.top), os.fsencode(change.path)), limit=_COMPARED
-    )
+    path = os.path.join(os.fsencode(repo.top), os.fsencode(change.path))
+    disk = read_regular(path, limit=_COMPARED + 1)
     blob = repository.verified_objects(repo, (base.digest,))[base.digest]
     if disk is None or entry_digest(worktree) == entry_digest(base):
         return False
     stored = with_plain_ends(blob)
-    for data in (disk, *_recoded(disk)):
+    for data in (disk, *_recoded(disk)) if len(disk) <= _COMPARED else ():
         plain = with_plain_ends(data)
         if stored in (plain, plain.replace(b"$Id: %b $" % base.digest.encode(), b"$Id$")):
             return True
     if not blob.startswith(_LFS):
         return False
-    return f"oid sha256:{hashlib.sha256(disk).hexdigest()}\n".encode() in blob
+    digest = files.digest(repo.top, change.path, limit=LARGEST)
+    return f"oid sha256:{digest}\n".encode() in blob

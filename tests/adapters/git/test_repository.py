@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -522,6 +523,33 @@ def test_what_a_commit_alone_tells(box: GitBox) -> None:
     assert box.report().guards_changed == ()
     box.write("evil.py")
     assert {v.path for v in box.report().violations} == {"evil.py"}
+
+
+@pytest.mark.parametrize("size", [3, (64 << 20) + 1])
+def test_a_file_that_a_pointer_of_git_lfs_names_is_as_committed(box: GitBox, size: int) -> None:
+    """In a fresh clone, of any size: a large one counted as changed (HAZARD I325)."""
+    content = bytes(size)
+    digest = hashlib.sha256(content).hexdigest()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {size}\n"
+    box.write("data.bin", pointer)
+    commit = box.commit()
+    (box.top / "data.bin").write_bytes(content)
+    box.baseline = restore(found(box.top), commit, denied=box.denied, journal_dir=".decisions")
+    assert box.report().status == "inside"
+    (box.top / "data.bin").write_bytes(content[:-1] + b"x")
+    assert {v.path for v in box.report().violations} == {"data.bin"}
+
+
+def test_a_file_is_compared_whole_or_not_at_all(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its first bytes alone it was as committed, with more after them (HAZARD I326)."""
+    box.write("big.txt", "as it was\n")
+    commit = box.commit()
+    monkeypatch.setattr(baseline_pinned, "_COMPARED", len("as it was\n"))
+    box.write("big.txt", "as it was\nand more\n")
+    box.baseline = restore(found(box.top), commit, denied=box.denied, journal_dir=".decisions")
+    assert {v.path for v in box.report().violations} == {"big.txt"}
 
 
 @pytest.mark.parametrize(
