@@ -444,7 +444,7 @@ def test_doctor_keeps_what_a_run_still_needs(
 
     ready.write(".flow/goals/.flow-tmp-a", "half")
     with monkeypatch.context() as patch:
-        patch.setattr(evidence_store, "settle", full)
+        patch.setattr(evidence_store, "finish_record", full)
         assert fixed(ready) == ["removed .flow/goals/.flow-tmp-a"]
     assert leftover.exists()
     assert len(fixed(ready)) == 1

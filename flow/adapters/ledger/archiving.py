@@ -50,7 +50,7 @@ def archive(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
     """
     root, run_id = run.root, run.run_id
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        last = evidence_store.settle(run)
+        last = evidence_store.finish_record(run)
         digests = _digests(root, run_id)
         sizes = gc.sizes_in(root, run_id)
         loose = {path: sha for path, sha in digests.items() if os.path.basename(path) in sizes}

@@ -11,10 +11,10 @@ from flow.adapters.ledger.evidence_store import (
     CALLER,
     PublishedSidecar,
     checked_ids,
+    finish_record,
     free_id,
     publish,
     renamed,
-    settle,
 )
 from flow.adapters.process.redaction import redacted_text, redactor
 from flow.adapters.process.secret_values import secret_values
@@ -131,7 +131,7 @@ def record_foreign(
         return stored
 
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        last = settle(run)
+        last = finish_record(run)
         free_id(root, run_id, wanted, suffix=False)
         put = store_output if raw_path is not None else None
         published = publish(run, copied, put, last=last, now=now, before=before, by=CALLER)

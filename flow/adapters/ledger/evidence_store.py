@@ -5,8 +5,8 @@ synced under a temporary one. Then its entry is appended to the run's hash chain
 then on the evidence is recorded. Then the sidecar gets its name, and the event is appended. A
 failure leaves none of it. A crash before the entry leaves an output without a sidecar; it is no
 evidence, and the next record that wants the id takes its place. After the entry the next record of
-the run publishes the sidecar and appends the event (:func:`settle`). So there is no sidecar of
-Flow's without its entry, and none without its output.
+the run publishes the sidecar and appends the event (:func:`finish_record`). So there is no sidecar
+of Flow's without its entry, and none without its output.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def record(
         locks.exclusive(root, layout.run_lock(run_id), quick=True),
         folders_kept_open(root, *folders_of_run),
     ):
-        last = settle(run)  # first: what it publishes takes an id
+        last = finish_record(run)  # first: what it publishes takes an id
         evidence_id = free_id(root, run_id, wanted, suffix=suffix)
 
         def store_output(rel: str) -> tuple[str, int]:
@@ -230,7 +230,7 @@ def _entry(
     return following(last.head if last else None, run_id, fields)
 
 
-def settle(run: RunWrites) -> LedgerEntry | None:
+def finish_record(run: RunWrites) -> LedgerEntry | None:
     """Finish the record that a killed process had decided; returns the run's newest entry.
 
     Under the run's lock. Its sidecar gets its name, and, if it is Flow's own, its event. Raises

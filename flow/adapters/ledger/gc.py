@@ -71,7 +71,7 @@ def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
     count = size = 0
     root, run_id = run.root, run.run_id
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        last = evidence_store.settle(run)
+        last = evidence_store.finish_record(run)
         sizes = sizes_in(root, run_id)
         entries, dropped = _outputs(root, run_id, sizes)
         for entry in entries:  # all of them, before any goes

@@ -157,7 +157,7 @@ def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) ->
 def _published(record: RunRecord, intent: Intent) -> str | None:
     """The digest of the sidecar that the change is about, after its pending steps are done."""
     with locks.exclusive(record.root, layout.run_lock(intent.run_id), quick=True):
-        evidence_store.settle(record.run(intent.run_id))
+        evidence_store.finish_record(record.run(intent.run_id))
     return files.digest(record.root, str(intent.sidecar), limit=layout.SIDECAR_LIMIT)
 
 

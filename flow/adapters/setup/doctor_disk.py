@@ -216,7 +216,7 @@ def remove_leftovers(checkout: ExaminedCheckout) -> list[str]:
 def _settled(top: str, run_id: str) -> bool:
     """Finish pending records; False if that fails: then their temporary files are still needed."""
     try:
-        evidence_store.settle(RunWrites(top, run_id))
+        evidence_store.finish_record(RunWrites(top, run_id))
     except FlowError:  # another check names the cause
         return False
     return True

@@ -55,7 +55,7 @@ def states(tmp_path, monkeypatch):
 def settle(root):
     scene.ledger(root).finish(scene.GOAL)
     with locks.exclusive(root, layout.run_lock(scene.RUN), quick=True):
-        evidence_store.settle(scene.session(root).run(scene.RUN))
+        evidence_store.finish_record(scene.session(root).run(scene.RUN))
 
 
 def check(name, root, before, after):
