@@ -337,40 +337,53 @@ def attributed(
 
     def run(checks: Sequence[Check], *, jobs: int, events: CheckEvents) -> None:
         attributor.rules()  # raises for a broken rule file before anything runs
-        before: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
-
-        def begin(check: Check) -> None:
-            events.started(check)
-            before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
-
-        def end(check: Check, result: CheckResult) -> Callable[[], None] | None:
-            stamps = before.pop(check.criterion_id)
-            if result.outcome not in ("passed", "failed"):
-                return events.ended(check, result)
-            trace = attributor.trace(check, result, *stamps)
-            result = result._replace(tests_ran=attributor.tests_ran(check, trace))
-            if result.outcome == "passed":
-                attribution = attributor.attribution(check, trace)
-                if attribution is not None:
-                    result = result._replace(
-                        outcome="inconclusive",
-                        reason=attribution.reason,
-                        attribution=attribution.to_document(),
-                    )
-                else:
-                    more = (attributor.skipped(check, trace), attributor.elsewhere(check))
-                    limitations = (*result.limitations, *filter(None, more))
-                    result = result._replace(limitations=limitations)
-            elif on_base:
-                why = attributor.shows_nothing(check, result, trace)
-                if why:
-                    reason = visible(f"not red: {why[:LONGEST_WHY]}")
-                    result = result._replace(outcome="inconclusive", reason=reason)
-            return events.ended(check, result)
-
-        run_checks(checks, jobs=jobs, events=events._replace(started=begin, ended=end))
+        own = _AttributedEvents(attributor, events, on_base=on_base)
+        run_checks(checks, jobs=jobs, events=events._replace(started=own.started, ended=own.ended))
 
     return run
+
+
+class _AttributedEvents:
+    """Events of commands that run: each result is attributed before it is handed on."""
+
+    def __init__(self, attributor: Attributor, events: CheckEvents, *, on_base: bool) -> None:
+        self._attributor, self._events, self._on_base = attributor, events, on_base
+        self._before: dict[str, tuple[dict[str, Stamp], dict[str, Stamp]]] = {}
+        """The reports before each run that is under way, by criterion."""
+
+    def started(self, check: Check) -> None:
+        attributor = self._attributor
+        self._events.started(check)
+        self._before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
+
+    def ended(self, check: Check, result: CheckResult) -> Callable[[], None] | None:
+        stamps = self._before.pop(check.criterion_id)
+        if result.outcome in ("passed", "failed"):
+            trace = self._attributor.trace(check, result, *stamps)
+            result = result._replace(tests_ran=self._attributor.tests_ran(check, trace))
+            if result.outcome == "passed":
+                result = self._passed(check, result, trace)
+            elif self._on_base:
+                result = self._failed_on_base(check, result, trace)
+        return self._events.ended(check, result)
+
+    def _passed(self, check: Check, result: CheckResult, trace: RunTrace) -> CheckResult:
+        attribution = self._attributor.attribution(check, trace)
+        if attribution is not None:
+            return result._replace(
+                outcome="inconclusive",
+                reason=attribution.reason,
+                attribution=attribution.to_document(),
+            )
+        more = (self._attributor.skipped(check, trace), self._attributor.elsewhere(check))
+        return result._replace(limitations=(*result.limitations, *filter(None, more)))
+
+    def _failed_on_base(self, check: Check, result: CheckResult, trace: RunTrace) -> CheckResult:
+        why = self._attributor.shows_nothing(check, result, trace)
+        if not why:
+            return result
+        reason = visible(f"not red: {why[:LONGEST_WHY]}")
+        return result._replace(outcome="inconclusive", reason=reason)
 
 
 def _is_unmounted(words: Sequence[str]) -> bool:

@@ -184,15 +184,15 @@ def _unwritten(top: str, check: Check, commands: Sequence[Sequence[str]]) -> Att
         called, tested = script_if_present(tuple(words)), doctest_files(tuple(words))
         if called is not None:
             scripts = package_scripts(top, os.path.join(folder, called.folder))
-            found = called.name in scripts
+            is_written = called.name in scripts
             missing = missing or f"package.json has no script {visible(called.name)}"
         elif tested:
             texts = (_source(top, folder, name, unread=">>>") for name in tested)
-            found = any(">>>" in text for text in texts)
+            is_written = any(">>>" in text for text in texts)
             missing = missing or f"{visible(joined(tested, len(tested)))} has no doctest"
         else:
             return None
-        if found:
+        if is_written:
             return None
     if not missing:
         return None
@@ -346,8 +346,8 @@ def _node_files(folder: str, given: Sequence[str]) -> Iterator[str]:
             left -= len(names) + len(folders)
             if left < 0:
                 return
-            found = filter(FOUND_NAMES.fullmatch, names)
-            yield from (os.path.relpath(os.path.join(place, name), folder) for name in found)
+            tests = filter(FOUND_NAMES.fullmatch, names)
+            yield from (os.path.relpath(os.path.join(place, name), folder) for name in tests)
 
 
 def _script_without_report(

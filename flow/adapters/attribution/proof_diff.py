@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from flow.adapters.attribution.proof_files import content_now
+from flow.adapters.attribution.proof_files import content_now, is_binary
 from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.core.boundary.changes import ABSENT, entry_digest
 from flow.core.evidence.proof import ProofFile
@@ -60,7 +60,7 @@ def _file_diff(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterato
     if before is None:
         yield "what it held before is not in git, or too large; as it is now:"
         before = b""
-    if after is None or b"\0" in before[:8000] or b"\0" in after[:8000]:
+    if after is None or is_binary(before) or is_binary(after):
         yield f"(no text, or larger than {LINES_LIMIT >> 20} MiB)"
         return
     a, b = _diff_lines(before), _diff_lines(after)

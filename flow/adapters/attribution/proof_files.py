@@ -141,8 +141,13 @@ def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount
     return counts
 
 
+def is_binary(data: bytes) -> bool:
+    """Whether git would call it binary: by a NUL near its beginning."""
+    return b"\0" in data[:8000]
+
+
 def _compared(file: ProofFile, old: bytes | None, new: bytes | None) -> LineCount | None:
-    if old is None or new is None or b"\0" in old[:8000] or b"\0" in new[:8000]:
+    if old is None or new is None or is_binary(old) or is_binary(new):
         return None
 
     added, removed = _counted(old.splitlines(), new.splitlines())
