@@ -198,6 +198,14 @@ def _columns(stream: TextIO | None, environ: Mapping[str, str]) -> int:
     return columns or (int(named) if named.isdecimal() and len(named) < 5 else 0) or 80
 
 
+def height_of(stream: TextIO | None) -> int:
+    """The number of lines of the stream's terminal; 24 if it does not tell."""
+    try:
+        return (os.get_terminal_size(stream.fileno()).lines if stream is not None else 0) or 24
+    except (OSError, ValueError):
+        return 24
+
+
 def _has(stream: TextIO | None) -> bool:
     try:
         _SHOWN.encode(getattr(stream, "encoding", None) or "ascii")

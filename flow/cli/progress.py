@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 
@@ -10,6 +9,7 @@ from flow.adapters.fs import clock
 from flow.adapters.process.speaker import is_terminal
 from flow.app import goal_views
 from flow.app.evaluation.values import Listener
+from flow.cli.output import height_of
 from flow.core import layout
 from flow.errors import FlowError
 from flow.render.progress import PlainProgress, ProgressHead, ProgressRow, ProgressTable
@@ -105,7 +105,7 @@ def progress_table(
         sys.stderr,
         clock.monotonic,
         lambda: out.asking,
-        _terminal_height,
+        lambda: height_of(sys.stderr),
         ProgressHead(goal.id, goal.turns_evaluated + 1, time.strftime("%H:%M")),
         rows,
     )
@@ -123,10 +123,3 @@ def _last_seconds(goals: Goals, criterion: Criterion) -> float | None:
         return None
     seconds = body.get("duration_seconds")
     return float(seconds) if isinstance(seconds, int | float) else None
-
-
-def _terminal_height() -> int:
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).lines or 24
-    except (OSError, ValueError):
-        return 24

@@ -55,8 +55,8 @@ def _criteria_head(offers: Sequence[Offer], screen: Screen) -> list[str]:
         letters = zip("abcdefghijklmnopqrstuvwxyz", offers, strict=False)
         shown = [f"{letter}  {visible(offer.command)}" for letter, offer in letters]
         sources = ", ".join(dict.fromkeys(offer.file for offer in offers))
-        found = _filled("Found here:  ", [*shown, f"({sources})"], screen)
-        lines += [screen.paint("dim", line) for line in found]
+        offered = _filled("Found here:  ", [*shown, f"({sources})"], screen)
+        lines += [screen.paint("dim", line) for line in offered]
     return lines
 
 

@@ -37,16 +37,16 @@ def judgement(document: Document, screen: Screen) -> list[str]:
     if document["cost_usd"] is not None:
         asked += f", {document['cost_usd']:.4f} US dollars"
     missed = missed_thresholds(document["criteria"]) if exact(value) >= exact(bar) else []
-    said = _paragraphs(screen, "because", [document["reasoning"]])
-    said += _paragraphs(screen, "", _reasons(document["criteria"], "name", "reasoning"))
-    said += _paragraphs(screen, "suggestion", document["suggestions"])
+    reasons = _paragraphs(screen, "because", [document["reasoning"]])
+    reasons += _paragraphs(screen, "", _reasons(document["criteria"], "name", "reasoning"))
+    reasons += _paragraphs(screen, "suggestion", document["suggestions"])
     return lines_of(
         [screen.head(MEANING[word], document["rubric"], word, figures)],
         _judged_criteria(document["criteria"], screen),
         [
             *screen.wrapped("judge", asked),
             *(screen.labelled("below", f"its own threshold: {visible(text)}") for text in missed),
-            *said,
+            *reasons,
             *_paragraphs(screen, "remark", document["remarks"]),
         ],
     )

@@ -90,5 +90,5 @@ def _failure(done: InputRunResult, seconds: float) -> tuple[str, str, str]:
         return "not_found", "was not found", "install it, or write the whole path"
     if done.kind != "exit":
         return "not_started", f"did not run: {words(done.why)}", "run the command by hand"
-    said = words(done.stderr, last=300) or "nothing on standard error"
-    return "agent_failed", f"ended with exit status {done.status}: {said}", "run it by hand"
+    stderr = words(done.stderr, last=300) or "nothing on standard error"
+    return "agent_failed", f"ended with exit status {done.status}: {stderr}", "run it by hand"

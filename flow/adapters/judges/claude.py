@@ -96,9 +96,9 @@ class Claude:
             return no_answer
         report = read_document(ended.stdout, what="the CLI's report", limit=_LIMIT)
         if isinstance(report, Unusable):
-            said = words(ended.stderr, self._secrets, last=300)
-            if ended.status != 0 and said:
-                return none(self, "error", f"the claude CLI ended with {ended.status}: {said}")
+            stderr = words(ended.stderr, self._secrets, last=300)
+            if ended.status != 0 and stderr:
+                return none(self, "error", f"the claude CLI ended with {ended.status}: {stderr}")
             return none(self, report.kind, words(report.reason, self._secrets))
         return self._read(report, ended, call)
 
@@ -143,8 +143,8 @@ class Claude:
     def _failed(
         self, report: dict[str, Any], ended: InputRunResult, usage: Usage
     ) -> NoAnswer | Retryable:
-        said = report.get("result") or report.get("errors") or f"exit {ended.status}"
-        text = words(said if isinstance(said, str) else str(said), self._secrets)
+        message = report.get("result") or report.get("errors") or f"exit {ended.status}"
+        text = words(message if isinstance(message, str) else str(message), self._secrets)
         status = report.get("api_error_status")
         if isinstance(status, int) and not isinstance(status, bool):
             key = "the CLI's credentials"

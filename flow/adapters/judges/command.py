@@ -95,9 +95,9 @@ class CommandJudge:
         if no_answer is not None:
             return no_answer
         if ended.status != 0:
-            said = words(ended.stderr, self._secrets, last=200)
-            said = said or "it said nothing on standard error"
-            reason = f"{shown} ended with exit status {ended.status}: {said}"
+            stderr = words(ended.stderr, self._secrets, last=200)
+            stderr = stderr or "it said nothing on standard error"
+            reason = f"{shown} ended with exit status {ended.status}: {stderr}"
             if ended.status == TRY_AGAIN:
                 return Retryable(none(self, "unavailable", reason, usage))
             return none(self, "error", reason, usage)

@@ -114,7 +114,7 @@ class ServiceBackend:
     def _reported(
         self, report: dict[str, Any], call: Call, hidden: tuple[str, ...]
     ) -> Body | ServiceError | NoAnswer | Retryable:
-        said = words(report.get("message", ""), hidden)
+        message = words(report.get("message", ""), hidden)
         kind = report["kind"]
         if kind == "body":
             document = read_document(report["text"].encode("utf-8"), what="the service's response")
@@ -129,7 +129,7 @@ class ServiceBackend:
         if kind == "timeout":
             return none(self, "timeout", f"no reply within {call.seconds:.3g} s")
         if kind == "connection":
-            reason = f"no connection, or it broke off: {said}"
+            reason = f"no connection, or it broke off: {message}"
             return Retryable(none(self, "unavailable", reason))
         if kind == "missing":
             reason = (
@@ -139,7 +139,7 @@ class ServiceBackend:
             return none(self, "not_configured", reason)
         if kind == "too_long":
             return none(self, "not_json", "the service's response has more than 1 MiB")
-        return none(self, "error", said)
+        return none(self, "error", message)
 
 
 def no_answer_by_status(
@@ -152,11 +152,11 @@ def no_answer_by_status(
     usage: Usage | None = None,
 ) -> NoAnswer | Retryable:
     """No answer for this HTTP status; ``key`` names the source of the credentials."""
-    said = words(_message(text))
-    said = f" (HTTP {status}): {said}" if said else f" (HTTP {status})"
+    message = words(_message(text))
+    told = f" (HTTP {status}): {message}" if message else f" (HTTP {status})"
 
     def final(kind: NoAnswerKind, reason: str) -> NoAnswer:
-        return none(backend, kind, reason + said, usage)
+        return none(backend, kind, reason + told, usage)
 
     if status in (401, 403):
         return final("no_key", f"the service does not accept {key}")

@@ -277,7 +277,7 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: lis
             continue
         count += 1
         broken = [finding for finding in checked.findings if not finding.aside]
-        strays = [found.file for found in checked.findings if found.kind == "unaccounted"]
+        strays = [finding.file for finding in checked.findings if finding.kind == "unaccounted"]
         if broken:
             report.found(str(broken[0]), why, do)
         if strays:

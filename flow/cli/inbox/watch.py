@@ -9,7 +9,7 @@ from flow.adapters.git.run import environment
 from flow.adapters.process.environment import clean_environment
 from flow.adapters.process.speaker import is_terminal
 from flow.adapters.process.tool import run_tool
-from flow.cli.output import Output, screen_of
+from flow.cli.output import Output, height_of, screen_of
 from flow.core.standing.items import InboxChange, InboxItem, changes
 from flow.errors import Interrupted
 from flow.render.inbox import change_line, inbox_lines, notice
@@ -66,10 +66,7 @@ def _tell(news: Sequence[InboxChange], out: Output) -> None:
 
 def _fitting(lines: list[str], screen: Screen) -> list[str]:
     """The lines that the terminal can hold: more could not be drawn again in place."""
-    try:
-        height = os.get_terminal_size(1).lines or 24
-    except OSError:
-        height = 24
+    height = height_of(sys.stdout)
     if rows_of(lines, screen.columns) < height:
         return lines
     shown = list(lines)

@@ -103,8 +103,8 @@ def _work_words(report: GoalReport) -> str:
     """The criteria to work on: those that failed, else the undecided ones, else all open ones."""
     needed = [(c.id, criterion_meaning(c.now)) for c in report.criteria if c.required]
     groups = (("failed",), ("undecided",), ("failed", "undecided", "unasked"))
-    found = ([name for name, meaning in needed if meaning in group] for group in groups)
-    open_ids = next(filter(None, found), [])
+    by_group = ([name for name, meaning in needed if meaning in group] for group in groups)
+    open_ids = next(filter(None, by_group), [])
     if not report.turns:
         return "Nothing was run yet"
     return f"Work on {some_names(open_ids, 5)}, then" if open_ids else "Next"
@@ -115,8 +115,8 @@ def _last_stop(report: GoalReport) -> Markup | None:
     if not stops:
         return None
     words = {"continue": "The agent goes on", "let_go": "The agent may stop"}
-    said = words.get(stops[-1].answer, "An agent stopped")
-    return join(f"{said}. Its last stop: ", moment(stops[-1].at), ".")
+    answer = words.get(stops[-1].answer, "An agent stopped")
+    return join(f"{answer}. Its last stop: ", moment(stops[-1].at), ".")
 
 
 def _mending(report: GoalReport) -> Markup:
