@@ -14,8 +14,8 @@ from flow.adapters.chain.evidence_folder import (
     RunFindings,
     add_unaccounted,
     check_evidence,
+    is_temporary,
     names_in,
-    temporary,
 )
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, lenient_json, locks
@@ -109,14 +109,14 @@ class _RunCheck:
                 ledger = self._ledger(heads, sought)
                 archived = self._compare_small(small)
                 if archived is None and _has_archive(self._root, run_id):
-                    _add_unrecorded_archive(run_id, findings)
+                    _add_unrecorded_archive(findings)
                 names = names_in(self._root, layout.evidence_dir(run_id))
-                _add_strangers(self._root, run_id, findings)
+                _add_strangers(self._root, findings)
                 interrupted = self._interrupted(names)
             if ledger.head is None and not ledger.findings and not heads:
                 self._add_unchained(names)
             else:
-                check_evidence(self._root, run_id, ledger, names, interrupted, archived, findings)
+                check_evidence(self._root, ledger, names, interrupted, archived, findings)
             head, entries, seen = ledger.head, ledger.entries, ledger.seen
         except LockTimeout:
             raise
@@ -218,7 +218,7 @@ class _RunCheck:
             text = "not chained: there is no ledger that speaks of what is in it"
             self._findings.add("not_chained", layout.archive_file(self._run_id), text)
         elif names:
-            add_unaccounted(self._run_id, dict.fromkeys(names, True), {}, self._findings)
+            add_unaccounted(dict.fromkeys(names, True), {}, self._findings)
 
 
 def unvouched(root: str, run_id: str, pinned: PinnedRun | None, newest: int) -> list[str]:
@@ -255,12 +255,12 @@ def check_ledger(root: str, run_id: str, pinned: PinnedRun | None) -> CheckedRun
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         walked = walk(run_id, rel, lines(root, rel), ledger_file.parse, witnessed)
         findings.take(walked.findings)
-        _add_strangers(root, run_id, findings)
+        _add_strangers(root, findings)
         if _has_archive(root, run_id) and event_log.archived(root, run_id) is None:
-            _add_unrecorded_archive(run_id, findings)
+            _add_unrecorded_archive(findings)
         if walked.head is not None:
             names = names_in(root, layout.evidence_dir(run_id))
-            add_unaccounted(run_id, names, walked.stored, findings)
+            add_unaccounted(names, walked.stored, findings)
     return CheckedRun(run_id, walked.head, walked.entries, tuple(findings.rows), findings.more)
 
 
@@ -268,8 +268,8 @@ def _has_archive(root: str, run_id: str) -> bool:
     return os.path.lexists(f"{root}/{layout.archive_file(run_id)}")
 
 
-def _add_unrecorded_archive(run_id: str, findings: RunFindings) -> None:
-    findings.add("unaccounted", layout.archive_file(run_id), "no event speaks of it")
+def _add_unrecorded_archive(findings: RunFindings) -> None:
+    findings.add("unaccounted", layout.archive_file(findings.run_id), "no event speaks of it")
 
 
 def run_ids(root: str) -> list[str]:
@@ -278,10 +278,10 @@ def run_ids(root: str) -> list[str]:
         return sorted(entry.name for entry in entries if ids.RUN_ID.fits(entry.name))
 
 
-def _add_strangers(root: str, run_id: str, findings: RunFindings) -> None:
+def _add_strangers(root: str, findings: RunFindings) -> None:
     """Add a finding for each file in the run's folder that Flow does not write there."""
-    rel = layout.run_dir(run_id)
+    rel = layout.run_dir(findings.run_id)
     for name in sorted(names_in(root, rel)):
         own = name in _OWN_NAMES or name in _PASSING or layout.events_number(name)
-        if not own and not temporary(name):
+        if not own and not is_temporary(name):
             findings.add("unaccounted", f"{rel}/{name}", "is no file of a run")

@@ -72,14 +72,13 @@ def names_in(root: str, rel: str) -> dict[str, bool]:
     return names
 
 
-def temporary(name: str) -> bool:
+def is_temporary(name: str) -> bool:
     """Whether it is the name of a temporary file of Flow's."""
     return name.startswith(layout.TEMP_PREFIX)
 
 
 def check_evidence(
     root: str,
-    run_id: str,
     ledger: WalkedLedger,
     names: Mapping[str, bool],
     interrupted: str | None,
@@ -91,9 +90,9 @@ def check_evidence(
     ``names`` were there under the run's lock; ``interrupted`` is a sidecar that a killed process
     has left ready to be published. ``archived`` is the digest of the archive, if one is on record.
     """
-    rel, stored = layout.evidence_dir(run_id), ledger.stored
-    archive = _Archive(root, layout.archive_file(run_id), archived, findings)
-    folder = _EvidenceFolder(root, rel, names, stored, archive, findings)
+    rel, stored = layout.evidence_dir(findings.run_id), ledger.stored
+    archive = _Archive(root, archived, findings)
+    folder = _EvidenceFolder(root, names, stored, archive, findings)
     with folder:
         for evidence_id, entry in stored.items():
             sidecar = f"{evidence_id}{layout.EVIDENCE_SUFFIX}"
@@ -106,14 +105,11 @@ def check_evidence(
                 if evidence_id not in ledger.dropped or output in names:
                     folder.compare(output, entry.output_sha256, entry.seq, layout.OUTPUT_LIMIT)
     archive.finish()
-    add_unaccounted(run_id, names, stored, findings)
+    add_unaccounted(names, stored, findings)
 
 
 def add_unaccounted(
-    run_id: str,
-    names: Mapping[str, bool],
-    stored: Mapping[str, RecordedDigests],
-    findings: RunFindings,
+    names: Mapping[str, bool], stored: Mapping[str, RecordedDigests], findings: RunFindings
 ) -> None:
     """Add a finding for each file of the evidence folder that no entry names."""
     for name in sorted(names):
@@ -123,17 +119,18 @@ def add_unaccounted(
             entry = stored.get(name.removesuffix(OUTPUT))
             recorded = entry is not None and entry.output_sha256 is not None
         else:
-            recorded = temporary(name)
+            recorded = is_temporary(name)
         if not recorded:
-            rel = f"{layout.evidence_dir(run_id)}/{name}"
+            rel = f"{layout.evidence_dir(findings.run_id)}/{name}"
             findings.add("unaccounted", rel, "no entry speaks of it; it counts for nothing")
 
 
 class _Archive:
     """The archive of a run's evidence during a check. ``recorded``: its digest on record."""
 
-    def __init__(self, root: str, rel: str, recorded: str | None, findings: RunFindings) -> None:
-        self._rel, self._recorded, self._findings = rel, recorded, findings
+    def __init__(self, root: str, recorded: str | None, findings: RunFindings) -> None:
+        self._rel = rel = layout.archive_file(findings.run_id)
+        self._recorded, self._findings = recorded, findings
         self._archive: EvidenceArchive | None = None
         self._digest: str | None = None
         self._unreadable = False
@@ -183,13 +180,13 @@ class _EvidenceFolder:
     def __init__(
         self,
         root: str,
-        rel: str,
         names: Mapping[str, bool],
         stored: Mapping[str, RecordedDigests],
         archive: _Archive,
         findings: RunFindings,
     ) -> None:
-        self._root, self._rel, self._names, self._stored = root, rel, names, stored
+        self._rel = layout.evidence_dir(findings.run_id)
+        self._root, self._names, self._stored = root, names, stored
         self._archive, self._findings = archive, findings
         self._fd: int | None = None
         self._owners: dict[str, str] | None = None
