@@ -40,11 +40,14 @@ from flow.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.adapters.chain.pinned_heads import PinnedRun
     from flow.adapters.setup.doctor_report import ExaminedCheckout
     from flow.core.goal.model import Goal
 
 OLDEST_PYTHON = (3, 11)
 MOST_PENDING = 1000
+
+_UNPROVEN = "evidence that was changed or taken away proves nothing"
 
 
 def examine(
@@ -253,47 +256,62 @@ def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout, goals: lis
     Of the other goals, whose runs grow in number, ``flow evidence verify`` checks the files.
     """
     under_way = {goal.run_id for goal in goals if goal.status in UNDER_WAY}
-    why = "evidence that was changed or taken away proves nothing"
     try:
         runs = chain_check.run_ids(checkout.top)
         known = checkout.heads.runs()
     except FlowError as error:
-        report.failed(error, why)
+        report.failed(error, _UNPROVEN)
         return 0
     count = 0
     for run_id in sorted({*runs, *known}):
-        do = f"see all of it: flow evidence verify {run_id}"
         try:
             pinned = checkout.heads.read(run_id)
             if run_id not in runs:
-                report.found(f"run {run_id} has vanished", why, do)
+                report.found(f"run {run_id} has vanished", _UNPROVEN, _see_all_of(run_id))
                 continue
-            if run_id in under_way:
-                checked = chain_check.check(checkout.top, run_id, pinned, notes=False)
-            else:
-                checked = chain_check.check_ledger(checkout.top, run_id, pinned)
+            _examine_chain(report, checkout, run_id, pinned, whole=run_id in under_way)
         except FlowError as error:
-            report.failed(error, why)
+            report.failed(error, _UNPROVEN)
             continue
         count += 1
-        broken = [finding for finding in checked.findings if not finding.aside]
-        strays = [finding.file for finding in checked.findings if finding.kind == "unaccounted"]
-        if broken:
-            report.found(str(broken[0]), why, do)
-        if strays:
-            many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
-            report.found(
-                f"{many} in run {run_id} that Flow did not put there ({named(strays, 3)})",
-                "they count for nothing, and flow evidence verify calls the run broken",
-                f"look who put them there, and move them away; {do}",
-            )
-        newest = checked.head.number if checked.head is not None else 0
-        notes = chain_check.unvouched(checkout.top, run_id, pinned, newest) if newest else []
-        if notes:
-            report.fact(f"run {run_id}", notes[0])
     rest = "every file of the goals under way; of the others: flow evidence verify"
     report.fact("chains", f"{counted(count, 'ledger')} looked at, and {rest}")
     return count
+
+
+def _examine_chain(
+    report: DoctorReport,
+    checkout: ExaminedCheckout,
+    run_id: str,
+    pinned: PinnedRun | None,
+    *,
+    whole: bool,
+) -> None:
+    """Check the ledger of one run, and ``whole`` every file that it names."""
+    if whole:
+        checked = chain_check.check(checkout.top, run_id, pinned, notes=False)
+    else:
+        checked = chain_check.check_ledger(checkout.top, run_id, pinned)
+    do = _see_all_of(run_id)
+    broken = [finding for finding in checked.findings if not finding.aside]
+    strays = [finding.file for finding in checked.findings if finding.kind == "unaccounted"]
+    if broken:
+        report.found(str(broken[0]), _UNPROVEN, do)
+    if strays:
+        many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
+        report.found(
+            f"{many} in run {run_id} that Flow did not put there ({named(strays, 3)})",
+            "they count for nothing, and flow evidence verify calls the run broken",
+            f"look who put them there, and move them away; {do}",
+        )
+    newest = checked.head.number if checked.head is not None else 0
+    notes = chain_check.unvouched(checkout.top, run_id, pinned, newest) if newest else []
+    if notes:
+        report.fact(f"run {run_id}", notes[0])
+
+
+def _see_all_of(run_id: str) -> str:
+    return f"see all of it: flow evidence verify {run_id}"
 
 
 def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:

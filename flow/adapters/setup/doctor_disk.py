@@ -18,7 +18,7 @@ from flow.adapters.fs import files, locks
 from flow.adapters.fs.temporary import remove_folder
 from flow.adapters.ledger import evidence_store
 from flow.adapters.ledger.writer import SPACE
-from flow.adapters.setup.doctor_report import journal_dir
+from flow.adapters.setup.doctor_report import folder_names, journal_dir
 from flow.adapters.user_state import goal_notes, noted_checkouts, written_files
 from flow.core import layout
 from flow.errors import FlowError, StorageError
@@ -175,7 +175,7 @@ REPORT_SECONDS = 600
 def leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Temporary files and folders of ended processes: below the top level, or absolute."""
     top = checkout.top
-    paths = [name for name in _folder_names(top) if name.startswith(files.TEMP_PREFIX)]
+    paths = [name for name in folder_names(top) if name.startswith(files.TEMP_PREFIX)]
     probes = [name for name in _folders(f"{top}/.flow") if name.startswith(files.TEMP_PREFIX)]
     paths += files.leftovers(top, (".flow", ".claude", journal_dir(checkout)))
     paths += [
@@ -248,7 +248,7 @@ def _remove(top: str, path: str, identity: tuple[int, ...]) -> bool:
 
 def _lock_files(top: str) -> list[str]:
     """Every lock that a process can hold here: its file is made before it is taken."""
-    names = _folder_names(os.path.join(top, layout.LOCKS))
+    names = folder_names(os.path.join(top, layout.LOCKS))
     return [f"{layout.LOCKS}/{name}" for name in names if name.endswith(".lock")]
 
 
@@ -268,13 +268,6 @@ def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
     return tuple(folders)
 
 
-def _folder_names(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except OSError:
-        return []
-
-
 def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Leftovers in caches and notes of the state folder, without locks: names show their process.
 
@@ -291,7 +284,7 @@ def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
     folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
     folders += [where for where, _, _ in os.walk(os.path.join(state, noted_checkouts.FOLDER))]
     for folder in folders:
-        for name in _folder_names(folder):
+        for name in folder_names(folder):
             path = os.path.join(folder, name)
             owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
             if name.startswith(files.TEMP_PREFIX) and (_is_old(path) or not _is_running(owner)):

@@ -10,6 +10,7 @@ import os
 import stat
 
 from flow.adapters.fs import files
+from flow.adapters.setup.doctor_report import folder_names
 from flow.core import layout
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ def examine(report: DoctorReport, top: str, journal_dir: str) -> None:
 
 def examine_state(report: DoctorReport, folder: str) -> None:
     """Name the faults in the user's state folder, which exists."""
-    single = tuple(name for name in _listed(folder) if name != _CACHE)
+    single = tuple(name for name in folder_names(folder) if name != _CACHE)
     _report_problems(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)
 
 
@@ -151,20 +152,13 @@ def _below(
         yield path, rel
         if os.path.islink(path) or not os.path.isdir(path):
             continue
-        for name in _listed(path):
+        for name in folder_names(path):  # one that cannot be listed is named itself
             seen += 1
             below = f"{rel}/{name}"
             if os.path.isdir(f"{path}/{name}") and not os.path.islink(f"{path}/{name}"):
                 queue.append(below)
             else:
                 yield f"{path}/{name}", below
-
-
-def _listed(path: str) -> tuple[str, ...]:
-    try:
-        return tuple(sorted(os.listdir(path)))
-    except OSError:
-        return ()  # the folder itself is named
 
 
 def _uid(path: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 
 from flow.core import layout
@@ -66,6 +67,14 @@ def journal_dir(checkout: ExaminedCheckout) -> str:
         return checkout.settings.settings.journal_dir
     except FlowError:  # the settings' own findings name it
         return layout.JOURNAL_DIR
+
+
+def folder_names(path: str) -> list[str]:
+    """The names in a folder, sorted; none if it cannot be listed."""
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
 
 
 class Fact(NamedTuple):

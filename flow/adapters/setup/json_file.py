@@ -185,17 +185,20 @@ def _inserted(text: str, path: Path, entries: Sequence[tuple[str | None, Any]]) 
     """``text`` with members or items at the end of the value at ``path``, in its style."""
     start, _ = _value_span(text, path)
     parts, close = _value_parts(text, start)
+    end = parts[-1].end if parts else start + 1
+    before, after = text[:end], text[end if parts else close :]
     if not _is_spread(text, start, parts, close):
         members = [
             _member_text(key, json.dumps(value, ensure_ascii=False)) for key, value in entries
         ]
-        return _joined_parts(text, start, parts, close, ", ", ", ".join(members), "")
+        return f"{before}{', ' if parts else ''}{', '.join(members)}{after}"
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = _indentation(text)
     outer = _leading_space(text, start)
     line = newline + (_leading_space(text, parts[-1].begin) if parts else outer + unit)
     members = [line + _member_text(key, _spread_value(value, unit, line)) for key, value in entries]
-    return _joined_parts(text, start, parts, close, ",", ",".join(members), newline + outer)
+    joined = ",".join(members)
+    return f"{before},{joined}{after}" if parts else f"{before}{joined}{newline}{outer}{after}"
 
 
 def _is_spread(text: str, start: int, parts: Sequence[_Part], close: int) -> bool:
@@ -204,15 +207,6 @@ def _is_spread(text: str, start: int, parts: Sequence[_Part], close: int) -> boo
         return "\n" in text[start : parts[0].begin]
     whole = text.strip()
     return "\n" in whole or len(whole) == close + 1 - start
-
-
-def _joined_parts(
-    text: str, start: int, parts: Sequence[_Part], close: int, comma: str, new: str, end: str
-) -> str:
-    if parts:
-        last = parts[-1].end
-        return text[:last] + comma + new + text[last:]
-    return text[: start + 1] + new + end + text[close:]
 
 
 def _member_text(key: str | None, value: str) -> str:
