@@ -120,29 +120,14 @@ def judge_stop(
     loop = _with_evidence(before, verdict)
     if not answered_before:
         loop = _with_this_stop(loop, event, evaluation, row, passing)
-    limits = _limits(goal, host, tools)
-    step = core.stop_step(
-        row,
-        mode,
-        loop,
-        limits,
-        tree=evaluation.facts.subject.tree,
-        at=tools.now(),
-        again=answered_before,
-    )
+    limits, tree = _limits(goal, host, tools), evaluation.facts.subject.tree
+    step = core.stop_step(row, mode, loop, limits, tree=tree, at=tools.now(), again=answered_before)
     if step.action == "continue" and (moved := moved_meanwhile(goal, event, tools)):
         return moved
     turn = _JudgedTurn(goal, mode, verdict, evaluation, row, step, limits, lost, ended)
     if step.limit:
         turn = turn._replace(verdict=_limit_verdict(step.limit, turn, tools))
-    warnings: list[str] = []
-    try:
-        # If the turn changed nothing, last-verdict.json is only an aid, so it need not be synced:
-        # after a power cut the next stop writes it again.
-        warnings += tools.record.persist(turn.verdict, sync=evaluation.written or bool(step.limit))
-    except FlowError as error:
-        warnings.append(f"the verdict stands, but could not be recorded: {error}")
-    answer = _goal_answer(turn, host, tools, warnings)
+    answer = _goal_answer(turn, host, tools, _persisted(turn, tools))
     _remember(turn, event, tools, sight)
     if step.loop != before:
         tools.record.keep_loop(verdict.run_id, step.loop)
@@ -151,6 +136,17 @@ def judge_stop(
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
     return answer._replace(answered_before=answered_before)
+
+
+def _persisted(turn: _JudgedTurn, tools: StopTools) -> tuple[str, ...]:
+    """Keep the verdict; returns warnings. It stands, even where it cannot be kept."""
+    # If the turn changed nothing, last-verdict.json is only an aid, so it need not be synced:
+    # after a power cut the next stop writes it again.
+    sync = turn.evaluation.written or bool(turn.step.limit)
+    try:
+        return tools.record.persist(turn.verdict, sync=sync)
+    except FlowError as error:
+        return (f"the verdict stands, but could not be recorded: {error}",)
 
 
 def moved_meanwhile(goal: Goal, event: StopEvent, tools: StopTools) -> JudgedGoal | None:

@@ -137,11 +137,8 @@ def create_goal(
         tools.refuse_beside(goal.id)
     _refuse_faulty(tools, goal, name)
     refuse_other_branch(goal, tools.branch())
-    baseline = None
     run_id = goal.run_id or tools.new_run_id(goal.id, now)
-    if not as_draft:
-        baseline = tools.pin(goal, base)
-        _refuse_outside(goal, tools.outside(goal, baseline), base)
+    baseline = None if as_draft else _pinned(tools, goal, base)
     changes = draft.starting_changes(
         goal.document,
         status="draft" if as_draft else "active",
@@ -152,10 +149,10 @@ def create_goal(
     final = with_schema_line(tools.edit(parsed.text, changes))
     ready = tools.parse(final, name).goal
 
-    contract_read = tools.defaults_known and not tools.unread
+    begins_trusted = not as_draft and tools.defaults_known and not tools.unread
 
     def trust() -> None:
-        if not as_draft and contract_read:
+        if begins_trusted:
             tools.trust(ready, "flow goal create")
 
     artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
@@ -166,14 +163,21 @@ def create_goal(
     tools.write(final, run_id, baseline, artifact, event, trust)
     about = tools.about_commands(ready)
     warnings = [*namesake, *parsed.warnings, *lint_goal(ready, about)]
-    if contract_read:
-        warnings += () if as_draft else already_green(ready, tools.run_checks, about)
+    if begins_trusted:
+        warnings += already_green(ready, tools.run_checks, about)
     elif not as_draft and not tools.trusted(goal.id):
         unread = tools.unread and unread_contract(goal.id, tools.unread)
         warnings.append(unread or not_trusted(goal.id))
     warnings += tools.write_beside()
     file = layout.goal_file(goal.id)
     return Created(goal.id, ready.status, file, ready.run_id, ready.base_commit, (*warnings,))
+
+
+def _pinned(tools: CreationTools, goal: Goal, base: str | None) -> Baseline:
+    """The goal's baseline; refuses a base since which paths outside the goal's were changed."""
+    baseline = tools.pin(goal, base)
+    _refuse_outside(goal, tools.outside(goal, baseline), base)
+    return baseline
 
 
 def unread_contract(goal_id: str, old: str) -> str:
