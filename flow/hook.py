@@ -171,7 +171,7 @@ def _auto_judged(head: bytes) -> str:
     from flow.app.judging.auto_mode import Stop
     from flow.wiring.judging.auto_mode import on_stop
 
-    document = _document(head)
+    document = json.object_of(_document(head))
     event, _ = read_event("claude", document)
     if event.skip:
         return ""

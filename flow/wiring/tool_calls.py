@@ -7,6 +7,7 @@ import os
 from flow.adapters.setup import ask_rules
 from flow.app import tool_calls
 from flow.errors import FlowError
+from flow.startup.json import text_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def question_before(event: Mapping[str, Any]) -> str | None:
 
     Raises :class:`FlowError` if the event cannot be understood.
     """
-    if event.get("tool_name") in _READING_TOOLS:
+    if text_of(event.get("tool_name")) in _READING_TOOLS:
         return None
     given = event.get("tool_input")
     if not isinstance(given, dict):

@@ -139,6 +139,16 @@ LOUD = [
 ]
 
 
+@pytest.mark.parametrize("name", [["Bash"], {"a": 1}, 5, None])
+def test_a_tools_name_of_another_kind_is_no_fault_of_flows(name: object, repo: GitRepo) -> None:
+    event = {**call("Bash", repo.path, command="flow trust revoke g"), "tool_name": name}
+    told = question(
+        decision(run_flow("hook", "pre-tool-use", cwd=repo.path, input=json.dumps(event)))
+    )
+    assert told is not None
+    assert "internal error" not in told
+
+
 @pytest.mark.parametrize("case", range(len(LOUD)))
 def test_what_a_person_decides_is_asked_also_where_flow_cannot_start(
     case: int, tmp_path: Path, no_start: dict[str, str]

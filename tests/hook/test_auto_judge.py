@@ -551,13 +551,14 @@ def _stat(pid: int) -> list[str]:
         "",
         "no json",
         "[]",
+        "5",
         '{"cwd": 3}',
         '{"cwd": "/nowhere", "hook_event_name": "Stop"}',
         "{" * 999,
     ],
 )
 def test_whatever_the_host_sends_the_answer_is_json(place: Place, data: str) -> None:
-    place.stop_here(data)
+    assert "internal error" not in place.stop_here(data).get("systemMessage", "")
     none = {"FLOW_PYTHON": "/bin/false"}
     done = run_script(data, script=SCRIPT, cwd=place.repo.path, **none)
     assert done.status == 0
