@@ -176,7 +176,7 @@ def _refuse_absent(port: ViewPort, goal_id: str) -> None:
 
 
 def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[str, Any]:
-    """The standing of a goal, as :func:`flow.app.overview.status` lays it out.
+    """The standing of a goal, as :func:`flow.app.overview.status_document` lays it out.
 
     ``most_turns`` (at least 1): how many of its newest turns it names.
     """
@@ -190,7 +190,9 @@ def status(port: ViewPort, goal_id: str, most_turns: int = MOST_TURNS) -> dict[s
     turns = past.past_turns(events)
     here = is_of_branch(loaded.goal.branch, port.branch())
     last_turn = turns[-1] if turns else None
-    document = overview.status(context, loaded, trusted, pending, goal_now, last_turn, here=here)
+    document = overview.status_document(
+        context, loaded, trusted, pending, goal_now, last_turn, here=here
+    )
     document["turns"] = [turn.to_document() for turn in turns[-most_turns:]]
     document |= persons_acts(port.records, loaded.goal, events)
     document["here"] = here

@@ -80,7 +80,7 @@ def _several(candidates: Sequence[GoalSummary], branch: str | None) -> StateErro
     )
 
 
-def status(
+def status_document(
     context: ClosingContext,
     loaded: LoadedGoal,
     trusted: tuple[bool, str],

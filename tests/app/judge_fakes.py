@@ -11,7 +11,7 @@ from flow.app.judging import goal as judging_goal
 from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.app.judging.gathering import ContextSources
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
-from flow.app.judging.records import Keep
+from flow.app.judging.records import OpinionRecorder
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
@@ -109,7 +109,7 @@ class Court:
                 now=NOW,
                 changed=None if self.changed is None else self.look_at_changes,
             ),
-            keep=Keep(self.world, self.stash, lambda: NOW),  # type: ignore[arg-type]
+            recorder=OpinionRecorder(self.world, self.stash, lambda: NOW),  # type: ignore[arg-type]
             nonce=self.nonce,
             monotonic=lambda: self.time,
             trusted=lambda name: (name not in self.distrusted, self.distrusted.get(name, "")),

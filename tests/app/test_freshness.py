@@ -155,7 +155,7 @@ def test_a_proposal_that_rests_on_it_is_refused(change: dict[str, Any], words: s
     with pytest.raises(StaleProposal) as caught:
         transitions_closing.confirm(world.desk(), "issue-4", proposal, None, "a test")
     assert words in str(caught.value)
-    said = overview.status(world.desk(), world.goal("issue-4"), (True, ""), pending=False)
+    said = overview.status_document(world.desk(), world.goal("issue-4"), (True, ""), pending=False)
     assert said["proposal"]["moved"] == [words]
     assert said["criteria"][0]["fresh"] is False
 

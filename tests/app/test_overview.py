@@ -84,7 +84,7 @@ def test_no_goal_is_said(goals: list[Goal], branch: str | None, label: str) -> N
 
 
 def status(world: World, *, trusted: bool = True, pending: bool = False) -> dict[str, Any]:
-    return overview.status(world.desk(), world.goal("issue-4"), (trusted, "why"), pending)
+    return overview.status_document(world.desk(), world.goal("issue-4"), (trusted, "why"), pending)
 
 
 def test_everything_a_person_asks_about_a_goal() -> None:
@@ -187,7 +187,7 @@ def test_the_changed_files_and_whether_they_moved_since_the_last_turn(
     if tree == "the same":
         tree = CurrentFiles(desk, loaded).subject.tree
     last = PastTurn(3, NOW, "not_achieved", tree=tree)
-    said = overview.status(desk, loaded, (True, ""), pending=False, last_turn=last)
+    said = overview.status_document(desk, loaded, (True, ""), pending=False, last_turn=last)
     assert said["files"] == {
         "changed": ["src/a.py", "docs/b.md"],
         "outside": ["docs/b.md"],

@@ -14,7 +14,7 @@ from flow.app.judging import gathering, rubric_criteria
 from flow.app.judging import records as judging_records
 from flow.app.judging.asking import Asking, summed
 from flow.app.judging.port import AskJudge, JudgeAnswer, NoAnswer, Usage, name_of
-from flow.app.judging.records import AskedBallot, Canary, Judgement, Keep
+from flow.app.judging.records import AskedBallot, Canary, Judgement, OpinionRecorder
 from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.explain import NO_ANSWER
 from flow.core.instant import ahead
@@ -49,7 +49,7 @@ class JudgeTools(NamedTuple):
     panel: tuple[AskJudge | NoAnswer, ...]
     """One entry for each ballot, in order; one that cannot be asked is an answer already."""
     sources: ContextSources
-    keep: Keep | None
+    recorder: OpinionRecorder | None
     """Records what was said; None if nothing is to be recorded."""
     nonce: Callable[[], str]
     """Makes unpredictable letters and digits, new at each call."""
@@ -86,10 +86,10 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
     if judged and (tally is not None or not session.sought):
         tally = delegated.combined(tally, judged, judge_context.sought)
     sidecar = None
-    if tools.keep is not None:
+    if tools.recorder is not None:
         judges = [name_of(judge) for judge in tools.panel]
         judgement = Judgement(asked_ballots, tally, judged, judges, list(session.canaries.values()))
-        sidecar = judging_records.record_judgement(case, judgement, tools.keep)
+        sidecar = judging_records.record_judgement(case, judgement, tools.recorder)
     if tally is None:
         return NoOpinion(_why_no_opinion(asked_ballots), warnings)
     return Opinion(

@@ -51,8 +51,8 @@ class Canary(NamedTuple):
     usage: Usage | None
 
 
-class Keep(NamedTuple):
-    """The recorder of judges' answers."""
+class OpinionRecorder(NamedTuple):
+    """Records the answers of judges."""
 
     ledger: TurnLedger
     stash: Callable[[bytes], RawOutput]
@@ -60,8 +60,8 @@ class Keep(NamedTuple):
     now: Callable[[], str]
 
 
-class KeptSidecar(NamedTuple):
-    """A recorded sidecar."""
+class RecordedSidecar(NamedTuple):
+    """Where a sidecar was recorded."""
 
     id: str
     path: str
@@ -79,17 +79,21 @@ class Judgement(NamedTuple):
     canaries: Sequence[Canary]
 
 
-def record_judgement(case: JudgeCase, judgement: Judgement, to: Keep) -> KeptSidecar | None:
+def record_judgement(
+    case: JudgeCase, judgement: Judgement, recorder: OpinionRecorder
+) -> RecordedSidecar | None:
     """Record every ballot, and the opinion; returns the opinion's sidecar, None without one.
 
     One ballot alone is the opinion: it gets one sidecar.
     """
     ballots, tally = judgement.ballots, judgement.tally
     only = ballots[0] if len(ballots) == 1 and tally is not None else None
-    sidecars: list[KeptSidecar] = []
+    sidecars: list[RecordedSidecar] = []
     if only is None:
         sidecars = [
-            _record_sidecar(case, f"ballot-{row.number + 1}", _ballot_document(row), (), row, to)
+            _record_sidecar(
+                case, f"ballot-{row.number + 1}", _ballot_document(row), (), row, recorder
+            )
             for row in ballots
         ]
     if tally is None:
@@ -99,7 +103,7 @@ def record_judgement(case: JudgeCase, judgement: Judgement, to: Keep) -> KeptSid
         **_opinion_document(judgement, tally, [sidecar.path for sidecar in sidecars]),
     }
     passed = tuple(row.id for row in tally.criteria if row.status == "pass")
-    return _record_sidecar(case, "eval", body, passed, only, to)
+    return _record_sidecar(case, "eval", body, passed, only, recorder)
 
 
 def _opinion_document(
@@ -249,14 +253,14 @@ def _record_sidecar(
     judgement: Mapping[str, Any],
     proves: Sequence[str],
     ballot: AskedBallot | None,
-    to: Keep,
-) -> KeptSidecar:
+    recorder: OpinionRecorder,
+) -> RecordedSidecar:
     facts = case.facts
     document = evidence_document(
         id=f"evidence-judge-{name}-{facts.turn}",
         goal=facts.loaded.goal.id,
         run_id=facts.run_id,
-        created_at=to.now(),
+        created_at=recorder.now(),
         created_by=EVALUATOR,
         type="llm_judge_report",
         body={
@@ -269,5 +273,5 @@ def _record_sidecar(
     output = None
     if ballot is not None and ballot.value is not None:
         text = json.dumps(ballot.value, indent=1, ensure_ascii=True)
-        output = to.stash(text.encode("ascii"))
-    return KeptSidecar(*to.ledger.record_evidence(document, output, suffix=True))
+        output = recorder.stash(text.encode("ascii"))
+    return RecordedSidecar(*recorder.ledger.record_evidence(document, output, suffix=True))

@@ -45,9 +45,8 @@ class DebatingContext(JudgingContext):
 
     def read_solution(self, solution: Any) -> Solution:
         given = [solution] if isinstance(solution, str | os.PathLike) else list(solution)
-        where = solution_files.Where(
-            self.start, self.context.top, self.repo, self.context.reports_dir
-        )
+        own = self.context
+        where = solution_files.Where(self.start, own.top, self.repo, own.reports_dir)
         return solution_files.read_solution([os.fsdecode(path) for path in given], where)
 
     def panel(self, backends: Sequence[Any]) -> list[AskJudge | NoAnswer]:

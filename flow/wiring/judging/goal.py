@@ -19,7 +19,7 @@ from flow.app.judging import labelling
 from flow.app.judging.delegated import Delegate
 from flow.app.judging.gathering import ContextSources, journals
 from flow.app.judging.panel import backends, ballots_each, criterion_rubrics
-from flow.app.judging.records import Keep
+from flow.app.judging.records import OpinionRecorder
 from flow.app.judging.reviewing import first_ballot, review_case
 from flow.app.judging.scoring import score_and_store
 from flow.core.goal import ids
@@ -90,7 +90,9 @@ def _tools(
     return judging_goal.JudgeTools(
         panel=panel,
         sources=_sources(context, case),
-        keep=Keep(context.ledger, partial(evidence_files.stashed, context.top), clock.now)
+        recorder=OpinionRecorder(
+            context.ledger, partial(evidence_files.stashed, context.top), clock.now
+        )
         if record
         else None,
         nonce=random_nonce,

@@ -108,12 +108,12 @@ def test_the_status_says_what_changed_and_what_to_do(world: World) -> None:
     world.changes = (changed(TEST),)
     run(world)
     loaded = world.goal("issue-4")
-    said = overview.status(world.desk(), loaded, (True, "why"), False)
+    said = overview.status_document(world.desk(), loaded, (True, "why"), False)
     assert said["protected_changes"]["approved"] is False
     assert said["protected_changes"]["sentence"] == f"{TEST} (added)"
     assert "approve issue-4 protected" in said["next"]
     allow(world)
-    said = overview.status(world.desk(), world.goal("issue-4"), (True, "why"), False)
+    said = overview.status_document(world.desk(), world.goal("issue-4"), (True, "why"), False)
     assert said["protected_changes"]["approved"] is True
     assert "evaluate" in said["next"]
 

@@ -247,7 +247,7 @@ def test_costs_that_nobody_knows_are_not_there() -> None:
 def test_where_nothing_is_recorded_the_opinion_has_no_sidecar() -> None:
     made = Bench()
     made.evaluate()
-    tools = made.tools()._replace(keep=None)
+    tools = made.tools()._replace(recorder=None)
     found = judging_goal.judge_goal(made.cases[0], tools)
     assert isinstance(found, Opinion)
     assert (found.verdict, found[6:8]) == ("achieved", (None, None))
