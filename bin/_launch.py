@@ -20,10 +20,12 @@ def main() -> int:
     venv = venv and os.path.realpath(venv)
     # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
     sys.path[-1] = root
-    from flow.startup import ctrl_c, finder
+    from flow.startup import finder
 
     sys.path[-1] = here
     finder.install()
+    from flow.startup import ctrl_c
+
     ctrl_c.settle()
     packages = ready(root, venv)
     if packages is None and name == "hook":  # an agent waits: the hook says what prepares it
@@ -46,9 +48,14 @@ def main() -> int:
 
         return flow_main()
     if name == "hook":
+        from flow.startup.bundle import use
+
+        bundle = use(name)
         from flow.hook import run as run_hook
 
-        return run_hook(arguments)
+        status = run_hook(arguments)
+        bundle.write()
+        return status
     from flow.helpers import main as helper_main
 
     return helper_main(name, arguments)

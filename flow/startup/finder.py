@@ -54,12 +54,16 @@ else:  # the same as importlib.machinery, without importing it
         __getattribute__ = object.__getattribute__
 
 
-_BY_TIME_AND_SIZE = MAGIC_NUMBER + bytes(4)
+BY_TIME_AND_SIZE = MAGIC_NUMBER + bytes(4)
 """First 8 bytes of a compiled file that is checked by its source's time and size."""
 _BLOCK = 1 << 16
 _FILE_TYPE, _REGULAR = 0o170000, 0o100000
 _32_BITS = 0xFFFFFFFF
 _SUFFIX = f".{sys.implementation.cache_tag}.pyc"
+
+
+bundle: Any = None
+"""A ``flow.startup.bundle.Bundle``; the code that it lacks is read from a module's own file."""
 
 
 def install() -> None:
@@ -203,21 +207,26 @@ def _spec(name: str, found: _Found) -> ModuleSpec:
 
 
 def _code(source: str, compiled: str) -> CodeType | None:
-    """The code in the file ``compiled``; None if not compiled from the present ``source``."""
+    """The code that was compiled from the present ``source``; None where there is none."""
     now = stat(source)
     if now.st_mode & _FILE_TYPE != _REGULAR:
         return None
-    descriptor = open_file(compiled, O_RDONLY | O_CLOEXEC)
-    try:
-        data = block = read(descriptor, _BLOCK)
-        while len(block) == _BLOCK:
-            block = read(descriptor, _BLOCK)
-            data += block
-    finally:
-        close(descriptor)
     made_of = (int(now.st_mtime) & _32_BITS) | (now.st_size & _32_BITS) << 32
-    if data[:16] != _BY_TIME_AND_SIZE + made_of.to_bytes(8, "little"):
-        return None
-    code = read_code(memoryview(data)[16:])  # noqa: S302 - as Python does
+    stamp = made_of.to_bytes(8, "little")
+    code = None if bundle is None else bundle.code(source, stamp)
+    if code is None:
+        descriptor = open_file(compiled, O_RDONLY | O_CLOEXEC)
+        try:
+            data = block = read(descriptor, _BLOCK)
+            while len(block) == _BLOCK:
+                block = read(descriptor, _BLOCK)
+                data += block
+        finally:
+            close(descriptor)
+        if data[:16] != BY_TIME_AND_SIZE + stamp:
+            return None
+        code = read_code(memoryview(data)[16:])  # noqa: S302 - as Python does
+        if bundle is not None:
+            bundle.lacking.append(source)
     fix_filename(code, source)  # it may have been compiled in another place
     return code
