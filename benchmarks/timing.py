@@ -8,10 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+Result = TypeVar("Result")
 
 
 PEAK = """
@@ -28,10 +31,26 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
 """Starts a program from a small process: one that is spawned begins with its parent's peak."""
 
 
+class Spent(NamedTuple):
+    """Seconds by the clock, and seconds of the processor."""
+
+    wall: float
+    processor: float
+
+
 def spawn(
     argv: Sequence[str], env: Mapping[str, str], expected: int = 0, *, stdin: str = os.devnull
 ) -> float:
-    """Seconds that ``argv`` takes in the working directory; checks its exit status.
+    """Seconds that ``argv`` takes in the working directory; see :func:`spent`."""
+    return spent(argv, env, expected, stdin=stdin).wall
+
+
+def spent(
+    argv: Sequence[str], env: Mapping[str, str], expected: int = 0, *, stdin: str = os.devnull
+) -> Spent:
+    """What ``argv`` takes in the working directory, the processes that it waits for included.
+
+    Its exit status is checked.
 
     ``stdin`` is the file it reads.
 
@@ -43,7 +62,7 @@ def spawn(
         actions = [(os.POSIX_SPAWN_DUP2, place, number) for number, place in enumerate(places)]
         start = time.perf_counter()
         pid = os.posix_spawn(argv[0], list(argv), dict(env), file_actions=actions)
-        _, status = os.waitpid(pid, 0)
+        _, status, usage = os.wait4(pid, 0)
         seconds = time.perf_counter() - start
         code = os.waitstatus_to_exitcode(status)
         if code != expected:
@@ -51,7 +70,7 @@ def spawn(
             said = out.read()[-2000:].decode("utf-8", "replace")
             raise SystemExit(f"{' '.join(argv)[:300]}: exit {code}, expected {expected}\n{said}")
     os.close(null)
-    return seconds
+    return Spent(seconds, usage.ru_utime + usage.ru_stime)
 
 
 def peak(argv: Sequence[str], env: Mapping[str, str]) -> float:
@@ -65,19 +84,29 @@ def peak(argv: Sequence[str], env: Mapping[str, str]) -> float:
 
 
 def in_turns(
-    contestants: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1
-) -> dict[str, list[float]]:
-    """Call every contestant once in each round; returns the seconds of each, round by round.
+    contestants: Mapping[str, Callable[[], Result]], rounds: int, warm: int = 1
+) -> dict[str, list[Result]]:
+    """Call every contestant once in each round; returns the results of each, round by round.
 
     The first ``warm`` rounds fill caches and are not counted.
     """
-    times: dict[str, list[float]] = {name: [] for name in contestants}
+    results: dict[str, list[Result]] = {name: [] for name in contestants}
     for number in range(warm + rounds):
         for name, call in contestants.items():
-            seconds = call()
+            result = call()
             if number >= warm:
-                times[name].append(seconds)
-    return times
+                results[name].append(result)
+    return results
+
+
+def creating(folder: str) -> float:
+    """Seconds that creating a file takes there."""
+    names = (f"{folder}/new-{time.monotonic_ns()}" for _ in range(20))
+    return median([timed(partial(_create, name)) for name in names])
+
+
+def _create(path: str) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL))
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -99,8 +128,12 @@ def ratio(times: Sequence[float], base: Sequence[float]) -> float:
 
 def spread(times: Sequence[float], base: Sequence[float]) -> str:
     """The middle half of the ratios, round by round."""
-    ratios = [time / against for time, against in zip(times, base, strict=True)]
-    if len(ratios) < 4:
-        return f"{min(ratios):.2f}-{max(ratios):.2f}"
-    low, _, high = statistics.quantiles(ratios, n=4)
+    return middle_half([time / against for time, against in zip(times, base, strict=True)])
+
+
+def middle_half(values: Sequence[float]) -> str:
+    """Where the middle half of ``values`` is, with two decimals."""
+    if len(values) < 4:
+        return f"{min(values):.2f}-{max(values):.2f}"
+    low, _, high = statistics.quantiles(values, n=4)
     return f"{low:.2f}-{high:.2f}"
