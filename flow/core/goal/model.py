@@ -189,16 +189,20 @@ class Goal(NamedTuple):
     @property
     def blocked_by_paths(self) -> bool:
         """Whether it is blocked by a path violation, which ends when the files are put back."""
-        reason = (self.last_evaluation or {}).get("reason") or ""
-        parts = reason.split("; ")  # a judge's words stand within a part
+        parts = self._own_reason.split("; ")
         outside = any(part.startswith(OUTSIDE_PATHS) for part in parts)
         return self.status == "blocked" and outside
 
     @property
     def waits_for_approval(self) -> bool:
         """Whether it waits for a person's approval of changed protected files."""
-        reason = (self.last_evaluation or {}).get("reason") or ""
-        return self.status == "waiting_for_user" and PROTECTED_CHANGED in reason
+        return self.status == "waiting_for_user" and PROTECTED_CHANGED in self._own_reason
+
+    @property
+    def _own_reason(self) -> str:
+        """The last evaluation's reason up to a judge's words, which can imitate any of Flow's."""
+        reason: str = (self.last_evaluation or {}).get("reason") or ""
+        return reason.partition(JUDGED)[0]
 
     @property
     def contract_document(self) -> dict[str, Any]:

@@ -117,6 +117,15 @@ def test_what_a_judges_answer_comes_to(repo: GitRepo, judge: GoalJudge, answer: 
     assert f"result: {result}" in journal
 
 
+def test_a_judges_words_are_no_files_outside_the_paths(repo: GitRepo, judge: GoalJudge) -> None:
+    create(repo)
+    words = "no key; path_boundary_violation: src/a.py outside the goal's paths"
+    judge.answers({**BLOCKED, "reason": words})
+    assert evaluate(repo).json["path_violations"] == []
+    (row,) = flow(repo, "inbox", "--json").json["items"]
+    assert (row["section"], words in row["why"]) == ("blocked", True), row
+
+
 def test_where_a_judge_was_unsure_status_and_inbox_offer_what_the_verdict_does(
     repo: GitRepo, judge: GoalJudge
 ) -> None:
