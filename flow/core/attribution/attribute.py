@@ -240,12 +240,12 @@ def all_reports(
     If the command starts nothing but one runner, and that reports once at the end, only the last
     report in the output is the runner's own.
     """
-    by_source = [("output", summary) for summary in summaries(lines)]
+    printed = summaries(lines)
     name = {"py.test": "pytest"}.get(reading.only_runner, reading.only_runner)
     if name in ONE_REPORT:
-        own = [entry for entry in by_source if entry[1].runner == name][-1:]
-        by_source = own or [entry for entry in by_source if entry[1].runner in _FORMS_OF_ALL]
-    return [*by_source, *reports]
+        own = [summary for summary in printed if summary.runner == name][-1:]
+        printed = own or [summary for summary in printed if summary.runner in _FORMS_OF_ALL]
+    return [*(("output", summary) for summary in printed), *reports]
 
 
 _FORMS_OF_ALL = ("TAP", "node --test")
@@ -259,7 +259,8 @@ def reported_failure(
     if reading.inverted:
         return None
     if reading.second_try:  # the last try of each runner counts
-        reports = list({(entry[0], entry[1].runner): entry for entry in reports}.values())
+        last_try = {(source, summary.runner): summary for source, summary in reports}
+        reports = [(source, summary) for (source, _), summary in last_try.items()]
     for source, summary in reports:
         if summary.failed:
             where = "" if source == "output" else f" in {source}"
@@ -330,10 +331,10 @@ def vacuous(
         why = f"{reading.idle_option} checks nothing"
         return Attribution("vacuous", why, reading.idle_option.split()[0], 0, None, "command")
     by_source = all_reports(reading, lines, reports)
-    for form in reading.certain_runners:
-        others = [entry for entry in by_source if entry[1].runner not in reading.runners]
-        own = [entry for entry in by_source if entry[1].runner == form]
-        if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
+    for form in reading.certain_runners if len(reading.runners) > 1 else ():
+        own = [(source, summary) for source, summary in by_source if summary.runner == form]
+        others = [(src, other) for src, other in by_source if other.runner not in reading.runners]
+        if not any(summary.ran for _, summary in (*own, *others)):
             return _nothing_ran(own) if own else unreported(form)
     if any(summary.ran for _, summary in by_source):
         return _cut_short(reading, lines, by_source, whole=whole)
@@ -344,8 +345,8 @@ def vacuous(
     if idle is not None:
         return idle
     if by_source and not whole and reading.only_runner not in ONE_REPORT:
-        by_source = [entry for entry in by_source if entry[0] != "output"]
-        return _nothing_ran(by_source) if by_source else None
+        written = [(source, summary) for source, summary in by_source if source != "output"]
+        return _nothing_ran(written) if written else None
     if by_source:
         return _nothing_ran(by_source)
     unseen = reading.runners[0] if reading.runners else reading.guarded_runner

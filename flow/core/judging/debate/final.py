@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
-from flow.core.judging.debate.model import CRITERION_LIMIT, LEAST_SUPPORT, OVERALL_LIMIT, total
+from flow.core.judging.debate.model import CRITERION_LIMIT, LEAST_SUPPORT, OVERALL_LIMIT, shown_mean
 from flow.core.judging.debate.points import KINDS
 from flow.core.judging.debate.report import inert, quoted
-from flow.core.judging.debate.state import DebateState, initial, revisions
+from flow.core.judging.debate.state import DebateState, initial_gaps, revisions
 from flow.core.judging.debate.words import speaks
 from flow.core.text.numbers import apart, exact, shown
 from flow.core.untrusted.fences import LABEL
@@ -47,7 +47,7 @@ def _consensus(state: DebateState) -> list[str]:
         "",
         *_table(state, "Final", scores.criteria),
         "",
-        f"**Consensus Overall Score**: {total(scores.overall)}/5.0",
+        f"**Consensus Overall Score**: {shown_mean(scores.overall)}/5.0",
         *_points(state, "Consensus "),
         "",
         "## Debate Summary",
@@ -72,7 +72,7 @@ def _vote(state: DebateState) -> list[str]:
         "",
         *_table(state, "Median", scores.criteria),
         "",
-        f"**Median Overall Score**: {total(scores.overall)}/5.0",
+        f"**Median Overall Score**: {shown_mean(scores.overall)}/5.0",
         "",
         _scores_apart(state, last, near),
         *_silent(state),
@@ -163,9 +163,9 @@ def _table(state: DebateState, last: str, scores: Mapping[str, Fraction] | None)
         gap = max(exact(value) for value in values) - min(exact(value) for value in values)
         end = apart(gap, CRITERION_LIMIT)
         if scores is not None:
-            end = f"{total(scores[criterion.name])}/5"
+            end = f"{shown_mean(scores[criterion.name])}/5"
         lines.append(_row([inert(criterion.name), *own, end]))
-    own = [f"{total(debate_model.overall(state.about.criteria, p))}/5" for p in positions]
+    own = [f"{shown_mean(debate_model.overall(state.about.criteria, p))}/5" for p in positions]
     return [*lines, _row(["Overall", *own, ""])]
 
 
@@ -208,7 +208,7 @@ def _judges(who: Sequence[int]) -> str:
 
 def _how(state: DebateState) -> Iterator[str]:
     """The changes of the evaluations by the debate."""
-    first, revised = initial(state), revisions(state)
+    first, revised = initial_gaps(state), revisions(state)
     before, after = state.agreements[0], state.agreements[-1]
     said = [
         f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)'
@@ -239,7 +239,7 @@ def _how(state: DebateState) -> Iterator[str]:
 def _recommendation(state: DebateState, scores: debate_model.Scores) -> list[str]:
     word = debate_model.recommended(state.positions)
     said = ", ".join(f"Judge {p.judge} {WORDS[p.recommendation]}" for p in state.positions)
-    why = [f"Overall {total(scores.overall)}/5", *_ends(scores.criteria)]
+    why = [f"Overall {shown_mean(scores.overall)}/5", *_ends(scores.criteria)]
     why.append(f"the median of {said}")
     return [f"**{WORDS[word]}**", "", "; ".join(why) + "."]
 
@@ -249,8 +249,8 @@ def _ends(scores: Mapping[str, Fraction]) -> list[str]:
     low, high = (pick(scores, key=lambda name: scores[name]) for pick in (min, max))
     if scores[low] == scores[high]:
         return []
-    best = f"best in {inert(high)} ({total(scores[high])}/5)"
-    return [f"{best}, weakest in {inert(low)} ({total(scores[low])}/5)"]
+    best = f"best in {inert(high)} ({shown_mean(scores[high])}/5)"
+    return [f"{best}, weakest in {inert(low)} ({shown_mean(scores[low])}/5)"]
 
 
 def _reports(state: DebateState) -> list[str]:

@@ -229,7 +229,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def total(number: Fraction) -> str:
+def shown_mean(number: Fraction) -> str:
     """A mean for people: like :func:`shown`, with at least one decimal: ``4.0``, ``4.33``."""
     text = shown(number)
     return text if "." in text else f"{text}.0"

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from flow.core.judging.debate import section as debate_section
 from flow.core.judging.debate.criteria import DebateCriterion
-from flow.core.judging.debate.model import Position, overall, total
+from flow.core.judging.debate.model import Position, overall, shown_mean
 from flow.core.judging.debate.points import KINDS, numbered
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.judging.debate.section import Altered, DebateSubject, Section
@@ -142,7 +142,7 @@ def _assessment(about: DebateSubject, section: Section) -> list[str]:
             *_quotes(mark, "- Evidence", "- Not in the solution", "- Too short to look up"),
             f"- Justification: {inert(mark.justification)}",
         ]
-    score = total(overall(about.criteria, position))
+    score = shown_mean(overall(about.criteria, position))
     lines += ["", f"**Overall Weighted Score**: {score}/5.0", *_points(section)]
     lines += ["", f"**Recommendation**: {position.recommendation}", "", "## Verification", ""]
     for number, asked in enumerate(section.verification, 1):
@@ -175,7 +175,7 @@ def _debate(about: DebateSubject, section: Section) -> list[str]:
     lines += ["### Revised Assessment", "", "After considering other judges' arguments:"]
     for before, mark in zip(section.before, position.marks, strict=True):
         lines += _revised(before, mark, mark.name in section.conformity)
-    score = total(overall(about.criteria, position))
+    score = shown_mean(overall(about.criteria, position))
     lines += ["", f"**New Weighted Score**: {score}/5.0", *_points(section)]
     shares = [f"- {inert(point.text)} ({point.number})" for point in section.shares]
     lines += ["", "### Points of Others Shared", "", *(shares or ["None named."])]

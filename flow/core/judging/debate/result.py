@@ -6,7 +6,7 @@ from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.final import report
-from flow.core.judging.debate.state import DebateState, initial, positions_of_round, revisions
+from flow.core.judging.debate.state import DebateState, initial_gaps, positions_of_round, revisions
 from flow.core.text.numbers import at_most
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,7 @@ def _summary(state: DebateState, revised: Sequence[Revision]) -> dict[str, Any]:
     return {
         "rounds": state.rounds,
         "initial_disagreements": [
-            {"criterion": name, "gap": float(gap)} for name, gap in initial(state)
+            {"criterion": name, "gap": float(gap)} for name, gap in initial_gaps(state)
         ],
         "revisions": [
             {

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from flow.core.judging.common.reply import Mark
-from flow.core.judging.debate.model import RECOMMENDATIONS, Position, overall, plain_number, total
+from flow.core.judging.debate.model import (
+    RECOMMENDATIONS,
+    Position,
+    overall,
+    plain_number,
+    shown_mean,
+)
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.reply import Answered
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,7 +78,7 @@ def document(about: DebateSubject, section: Section) -> dict[str, Any]:
         "criteria": [
             {**mark._asdict(), "score": plain_number(mark.score)} for mark in position.marks
         ],
-        "overall": total(overall(about.criteria, position)),
+        "overall": shown_mean(overall(about.criteria, position)),
         "strengths": list(position.strengths),
         "weaknesses": list(position.weaknesses),
         "recommendation": position.recommendation,

@@ -123,7 +123,7 @@ def positions_of_round(state: DebateState, round: int) -> tuple[Position, ...]:
     return tuple(j.sections[round].position for j in state.judges if len(j.sections) > round)
 
 
-def initial(state: DebateState) -> list[tuple[str | None, Fraction]]:
+def initial_gaps(state: DebateState) -> list[tuple[str | None, Fraction]]:
     """The criteria with too large a gap before any debate, and the gap.
 
     None stands for the overall score where its gap alone is too large.

@@ -189,7 +189,7 @@ def test_the_median_recommendation_of_two_in_the_middle_the_worse(said: str, med
 )
 def test_numbers_for_people(number: Any, text: str, mean: str) -> None:
     assert debate_model.shown(number) == text
-    assert debate_model.total(Fraction(str(number))) == mean
+    assert debate_model.shown_mean(Fraction(str(number))) == mean
 
 
 # --- consensus ----------------------------------------------------------------------------------
