@@ -17,7 +17,7 @@ from flow.core.goal.lifecycle import UNDER_WAY, first_step
 from flow.core.stop.lost_goals import is_acting
 from flow.core.text import display
 from flow.errors import FlowError, at_key, in_file
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +53,10 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     facts, measurement, proof_before = _run(facts, request, only, tools)
     command_drift = observing.observe_again(facts, measurement, request, tools)
     proof = proofs.after(proof_before, facts, command_drift, tools.proof)
-    case, approvals = _settle(facts, measurement, command_drift, request, tools)
-    case, opinion, judge_drift = _consult(case, command_drift, approvals, tools)
-    goal = loaded.goal
-    holds, held_by = _holds(goal, tools)
+    case = _settle(facts, measurement, command_drift, request, tools)
+    asked = _ask_judge(case, tools)
+    case, opinion, judge_drift = _after_judge(case, asked, command_drift, tools)
+    holds, held_by = _holds(loaded.goal, tools)
     decision = _decide(case, opinion, held_by)
     broken = _broken_record(decision, facts, request, tools)
     if broken:
@@ -130,11 +130,8 @@ def _run(
 
 def _settle(
     facts: Facts, measurement: Measurements, drift: Drift, request: Request, tools: EvaluationTools
-) -> tuple[JudgeCase, frozenset[str]]:
-    """Settle boundary and commands without a judge; evidence of moved files is discounted.
-
-    Also returns the criteria that a person has approved on these files.
-    """
+) -> JudgeCase:
+    """Settle boundary and commands without a judge; evidence of moved files is discounted."""
     report = observing.boundary(facts, drift, tools)
     unsettled = drift.moved or _under_other_guards(facts, drift, report)
     if unsettled:
@@ -145,7 +142,7 @@ def _settle(
     whole_range = facts.proposable  # what changed before a later --base was not looked at
     boundary_known = whole_range and report.status != "inconclusive"
     candidate = decide.candidate(measured, boundary_known=boundary_known)
-    return JudgeCase(facts, measurement, measured, report, candidate, request), approvals
+    return JudgeCase(facts, measurement, measured, report, candidate, request)
 
 
 def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None, held_by: HeldBy) -> Decision:
@@ -250,79 +247,87 @@ def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     return frozenset(wanted)
 
 
-def _consult(
-    case: JudgeCase, first: Drift, approvals: frozenset[str], tools: EvaluationTools
-) -> tuple[JudgeCase, Opinion | NoOpinion | None, Drift]:
-    """SPEC 3, step 5: the case with a judge's opinion, that opinion, and the drift meanwhile."""
-    opinion, collected = _ask_judge(case, tools)
-    if collected is None and not isinstance(opinion, decide.Opinion):
-        return case, opinion, Drift()
-    facts, goal = case.facts, case.facts.loaded.goal
-    if collected is None:  # the opinion was recorded before
-        measurement, measured = measured_rows.judged_rows(
-            goal, case.measurement, case.measured, opinion
-        )
-        return case._replace(measurement=measurement, measured=measured), opinion, Drift()
-    # Evidence commands may have left something behind, and asking takes time.
-    measurement = case.measurement._replace(
-        ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
-    )
-    second = observing.observe_again(facts, measurement, case.request, tools)
-    moved = second.moved
-    made = (*measure.made_sidecars(measurement), *collected.sidecar_ids)
-    if second.left_behind or second.rewritten != first.rewritten or second.guards != first.guards:
-        both = second._replace(
-            left_behind=(*first.left_behind, *second.left_behind),
-            guards=(*first.guards, *second.guards),
-        )
-        case = case._replace(report=observing.boundary(facts, both, tools))
-        unsettled = _under_other_guards(facts, second, case.report)
-        if unsettled:
-            measure.discount(facts, made, unsettled, tools)
-    if moved:  # the opinion is about files that are no more
-        opinion_ids = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
-        measure.discount(facts, (*made, *filter(None, opinion_ids)), moved, tools)
-        measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
-        case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
-        return case, None, second
-    measurement, measured = measured_rows.judged_rows(goal, measurement, case.measured, opinion)
-    return case._replace(measurement=measurement, measured=measured), opinion, second
+class _Asked(NamedTuple):
+    """A judge's opinion, and the evidence that was collected for it."""
+
+    opinion: Opinion | NoOpinion | None
+    """None if this evaluation has no place for one."""
+    collected: CollectedEvidence | None = None
+    """None if no judge was to be asked now."""
 
 
-def _ask_judge(
-    case: JudgeCase, tools: EvaluationTools
-) -> tuple[Opinion | NoOpinion | None, CollectedEvidence | None]:
-    """Run what collects evidence for a judge, then ask, where one is to be asked."""
+def _ask_judge(case: JudgeCase, tools: EvaluationTools) -> _Asked:
+    """SPEC 3, step 5: collect evidence for a judge, then ask, where one is to be asked."""
     goal, request = case.facts.loaded.goal, case.request
     if case.report.status == "outside" or case.candidate in ("fail", "incomplete"):
-        return None, None
+        return _Asked(None)
     if not decide.judge_wanted(case.candidate, goal.evaluator_type, request.trigger):
         if goal.evaluator_type == "flow_verdict_judge":
             why = "asked only when a person starts the evaluation (trigger manual)"
-            return decide.NoOpinion(why), None
-        return None, None
+            return _Asked(decide.NoOpinion(why))
+        return _Asked(None)
     if request.no_judge:
         if request.trigger == "stop-hook":
-            return decide.NoOpinion("not asked at a stop, but with evaluator-loop"), None
-        return decide.NoOpinion("not asked (--no-judge)"), None
+            return _Asked(decide.NoOpinion("not asked at a stop, but with evaluator-loop"))
+        return _Asked(decide.NoOpinion("not asked (--no-judge)"))
     if not tools.has_judge:
-        return decide.NoOpinion("none configured", remedy="name_judge"), None
+        return _Asked(decide.NoOpinion("none configured", remedy="name_judge"))
     if request.dry_run:
-        return decide.NoOpinion("not asked (--dry-run)"), None
+        return _Asked(decide.NoOpinion("not asked (--dry-run)"))
     open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if request.only and open_ones and not any(name in request.only for name in open_ones):
-        return decide.NoOpinion("not asked (--only leaves its criteria out)"), None
+        return _Asked(decide.NoOpinion("not asked (--only leaves its criteria out)"))
     if request.use_recorded_opinion:
         recorded = tools.recorded_opinion(case)
         if recorded is not None:
-            return recorded, None
+            return _Asked(recorded)
     from flow.app.evaluation import collecting
 
     collected = collecting.collect(case, tools)
     if collected.blamed:
-        return decide.NoOpinion(collecting.blame_reason(collected)), collected
+        return _Asked(decide.NoOpinion(collecting.blame_reason(collected)), collected)
     seconds = tools.seconds_left() if tools.seconds_left is not None else None
-    return tools.judge(case._replace(seconds=seconds)), collected
+    return _Asked(tools.judge(case._replace(seconds=seconds)), collected)
+
+
+def _after_judge(
+    case: JudgeCase, asked: _Asked, command_drift: Drift, tools: EvaluationTools
+) -> tuple[JudgeCase, Opinion | NoOpinion | None, Drift]:
+    """The case with the opinion, that opinion if it still counts, and the drift meanwhile."""
+    opinion, collected = asked
+    if collected is None:
+        return _with_opinion(case, opinion), opinion, Drift()
+    # Evidence commands may have left something behind, and asking takes time.
+    facts, touched = case.facts, case.measurement.goal_touched or collected.goal_touched
+    case = case._replace(measurement=case.measurement._replace(ran=True, goal_touched=touched))
+    drift = observing.observe_again(facts, case.measurement, case.request, tools)
+    made = (*measure.made_sidecars(case.measurement), *collected.sidecar_ids)
+    same_files = drift.rewritten == command_drift.rewritten and not drift.left_behind
+    if not same_files or drift.guards != command_drift.guards:
+        both = drift._replace(
+            left_behind=(*command_drift.left_behind, *drift.left_behind),
+            guards=(*command_drift.guards, *drift.guards),
+        )
+        case = case._replace(report=observing.boundary(facts, both, tools))
+        unsettled = _under_other_guards(facts, drift, case.report)
+        if unsettled:
+            measure.discount(facts, made, unsettled, tools)
+    if not drift.moved:
+        return _with_opinion(case, opinion), opinion, drift
+    # The opinion is about files that are no more.
+    opinion_ids = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
+    measure.discount(facts, (*made, *filter(None, opinion_ids)), drift.moved, tools)
+    goal = facts.loaded.goal
+    measured = measured_rows.judgeable(goal, case.measurement, case.approved, stale=True)
+    return case._replace(measured=measured, candidate="incomplete"), None, drift
+
+
+def _with_opinion(case: JudgeCase, opinion: Opinion | NoOpinion | None) -> JudgeCase:
+    goal = case.facts.loaded.goal
+    measurement, measured = measured_rows.judged_rows(
+        goal, case.measurement, case.measured, opinion
+    )
+    return case._replace(measurement=measurement, measured=measured)
 
 
 def _unchanged(verdict: Verdict, evaluation: EvaluationFacts) -> bool:

@@ -61,7 +61,7 @@ class OpinionRecorder(NamedTuple):
 
 
 class RecordedSidecar(NamedTuple):
-    """Where a sidecar was recorded."""
+    """The id and the path of a recorded sidecar."""
 
     id: str
     path: str
