@@ -23,7 +23,7 @@ from flow.core.stop.hosts import (
 )
 from flow.errors import FlowError, InputError
 from flow.startup import ctrl_c, json
-from flow.startup.alarm import TooLate, read_input, set_alarm
+from flow.startup.alarm import TooLate, print_bytes, read_input, set_alarm
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def run(words: Sequence[str]) -> int:
     as_json = "--json" in words[:3]
     words = words[1:] if words[:1] == ["--json"] else words
     if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
-        _print_answer({"help": USAGE}) if as_json else _print(USAGE.encode("ascii"))
+        _print_answer({"help": USAGE}) if as_json else print_bytes(USAGE.encode("ascii"))
         return 0
     if words[0] == "judge":
         return judge(words[1:])
@@ -313,13 +313,4 @@ def _crashed(error: BaseException) -> str:
 
 
 def _print_answer(document: Mapping[str, Any]) -> None:
-    _print(json.dumps(document, ensure_ascii=True).encode("ascii"))
-
-
-def _print(data: bytes) -> None:
-    data += b"\n"
-    try:
-        while data:
-            data = data[os.write(1, data) :]
-    except OSError:
-        pass  # there is no reader
+    print_bytes(json.dumps(document, ensure_ascii=True).encode("ascii"))

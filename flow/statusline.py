@@ -11,7 +11,7 @@ import os
 from flow.core.text.locale import wants_ascii
 from flow.errors import FlowError
 from flow.startup import ctrl_c, json
-from flow.startup.alarm import read_input
+from flow.startup.alarm import print_bytes, read_input
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -102,9 +102,4 @@ def _standard_input() -> bytes:
 
 
 def _print(text: str) -> None:
-    data = f"{text}\n".encode("utf-8", "replace")
-    try:
-        while data:
-            data = data[os.write(1, data) :]
-    except OSError:
-        pass  # there is no reader
+    print_bytes(text.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
 """An end to work that must not go on: by real time, in the middle of what it does.
 
 For the main thread of a process of Flow's own. Waiting for input this way takes no ``select``, a
-library that the hooks would load for nothing else.
+library that the hooks would load for nothing else. Their output is printed here, too.
 """
 
 from __future__ import annotations
@@ -51,6 +51,16 @@ def read_input(limit: int, seconds: float) -> bytes:
     except (OSError, TooLate):  # closed; or whoever writes it takes too long
         pass
     return bytes(received)
+
+
+def print_bytes(data: bytes) -> None:
+    """Print ``data`` and a line's end; a reader that has gone away changes nothing."""
+    data += b"\n"
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError:
+        pass
 
 
 def _next_bytes(most: int) -> bytes:

@@ -35,13 +35,14 @@ def look_up_base(
         return facts
     if not goal.base_commit:
         return facts._replace(base_problem="the goal has no pinned base commit")
+    limits = tools.limits.for_call(request, goal)
     base_request = BaseRequest(
         goal,
         facts.loaded.contract,
         facts.run_id,
         missing,
-        request.jobs or goal.jobs or tools.limits.jobs,
-        request.timeout_seconds or tools.limits.timeout_seconds,
+        limits.jobs,
+        limits.timeout_seconds,
         seconds_left=_share(tools.seconds_left),
     )
     try:

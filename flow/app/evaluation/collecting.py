@@ -48,16 +48,17 @@ class _Collection:
     def __init__(
         self, case: JudgeCase, tools: EvaluationTools, criteria: Sequence[Criterion]
     ) -> None:
-        self._facts, self._request, self._tools = case.facts, case.request, tools
+        self._facts, self._tools = case.facts, tools
         self._criteria = {c.id: c for c in criteria}
         goal, facts = case.facts.loaded.goal, case.facts
+        self._limits = tools.limits.for_call(case.request, goal)
         self._watch = tools.watch(goal, facts.run_id, facts.baseline.journal_dir)
         self._blamed: dict[str, None] = {}
         self._sidecar_ids: list[str] = []
 
     def run(self) -> CollectedEvidence:
         """Run them all."""
-        goal, request, tools = self._facts.loaded.goal, self._request, self._tools
+        goal, tools, limits = self._facts.loaded.goal, self._tools, self._limits
         left = seconds_left(tools)
         checks = confined([self._check(c, left) for c in self._criteria.values()], goal, tools)
         self._watch.settle()
@@ -65,7 +66,7 @@ class _Collection:
         try:
             tools.run_checks(
                 checks,
-                jobs=request.jobs or goal.jobs or tools.limits.jobs,
+                jobs=limits.jobs,
                 events=CheckEvents(tools.listener.started, self._ended, tools.listener.ticked),
             )
         finally:
@@ -75,12 +76,12 @@ class _Collection:
 
     def _check(self, criterion: Criterion, left: float) -> Check:
         """Its evidence command, with at most the ``left`` seconds."""
-        limit = self._request.timeout_seconds or self._tools.limits.timeout_seconds
+        limit = criterion.timeout_seconds or self._limits.timeout_seconds
         return Check(
             criterion_id=criterion.id,
             command=criterion.evidence_command or "",
             cwd=criterion.cwd or "",
-            timeout_seconds=min(criterion.timeout_seconds or limit, max(left, 1.0)),
+            timeout_seconds=min(limit, max(left, 1.0)),
             serial=criterion.serial,
         )
 

@@ -61,8 +61,9 @@ class CommandRuns:
         """Run them until every row is final or the caller's time is used up."""
         facts, request, tools = self._facts, self._request, self._tools
         goal = facts.loaded.goal
-        limit = request.timeout_seconds or tools.limits.timeout_seconds
-        checks = confined([check_of(each, limit) for each in criteria], goal, tools)
+        limits = tools.limits.for_call(request, goal)
+        checks = [check_of(each, limits.timeout_seconds) for each in criteria]
+        checks = confined(checks, goal, tools)
         self.waiting = dict.fromkeys(check.criterion_id for check in checks)
         self._repeats = Repeats(facts, request, tools.records)
         self._repeats.look_back(criteria)  # at what no command can have altered yet
@@ -70,12 +71,11 @@ class CommandRuns:
         _announce_runs(facts, request, tools)
         self._watch.settle()
         tools.listener.planned(checks)
-        jobs = request.jobs or goal.jobs or tools.limits.jobs
         events = CheckEvents(self._started, self._ended, self._ticked, self._fits)
         try:
             while due := self._due(checks):  # a command never runs beside itself
                 try:
-                    tools.run_checks(due, jobs=jobs, events=events)
+                    tools.run_checks(due, jobs=limits.jobs, events=events)
                 except _OutOfTime:
                     self._left_out.update(self._running)
                     self._running.clear()

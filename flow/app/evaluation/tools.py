@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.ports import ClockPort, TrustingPort
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -16,25 +17,16 @@ if TYPE_CHECKING:
     from flow.core.decision.after import EarlierGoal
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.evidence.red_first import BaseRun
-    from flow.core.goal.loaded import LoadedGoal
     from flow.core.goal.model import Criterion, Goal
     from flow.core.sandbox import Sandbox
 
 
-class EvaluationTools(Protocol):
-    """Everything an evaluation touches outside of values."""
-
-    @property
-    def records(self) -> Records:
-        """The reading side of the ledger."""
+class RecordingTools(ClockPort, Protocol):
+    """Access to the writing side of the ledger, for runs of commands."""
 
     @property
     def ledger(self) -> TurnLedger:
         """The writing side, without a way to a terminal status."""
-
-    @property
-    def limits(self) -> EvaluationLimits:
-        """Limits from the settings."""
 
     @property
     def version(self) -> str:
@@ -44,15 +36,21 @@ class EvaluationTools(Protocol):
     def listener(self) -> Listener:
         """Hears of the progress."""
 
+
+class EvaluationTools(RecordingTools, TrustingPort, Protocol):
+    """Everything an evaluation touches outside of values."""
+
+    @property
+    def records(self) -> Records:
+        """The reading side of the ledger."""
+
+    @property
+    def limits(self) -> EvaluationLimits:
+        """Limits from the settings."""
+
     @property
     def seconds_left(self) -> Callable[[], float] | None:
         """Seconds until the caller must have its answer; None: no such limit."""
-
-    def now(self) -> str:
-        """The time."""
-
-    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
-        """Whether the contract may run here, and why or why not."""
 
     def earlier(self, goal_id: str) -> EarlierGoal | None:
         """A goal that has to be achieved first, as it stands; None if it is not here."""
@@ -119,23 +117,8 @@ class EvaluationTools(Protocol):
         """A recorded opinion of the same files, for a caller that wants no new one."""
 
 
-class BaseTools(Protocol):
+class BaseTools(RecordingTools, Protocol):
     """Access to checkouts and records of runs on a base commit."""
-
-    @property
-    def ledger(self) -> TurnLedger:
-        """The writing side of the ledger."""
-
-    @property
-    def version(self) -> str:
-        """Flow's own version."""
-
-    @property
-    def listener(self) -> Listener:
-        """Hears of the progress."""
-
-    def now(self) -> str:
-        """The time."""
 
     def checkout(
         self, goal: Goal, commit: str, seconds_left: Callable[[], float]

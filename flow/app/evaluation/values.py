@@ -70,6 +70,13 @@ class EvaluationLimits(NamedTuple):
     timeout_seconds: float
     denied_paths: tuple[str, ...]
 
+    def for_call(self, request: Request, goal: Goal) -> EvaluationLimits:
+        """The limits of one call: the request's, else the goal's, else these."""
+        return self._replace(
+            jobs=request.jobs or goal.jobs or self.jobs,
+            timeout_seconds=request.timeout_seconds or self.timeout_seconds,
+        )
+
 
 class RecordedBaseline(NamedTuple):
     """A baseline, and whether it was recorded here.
