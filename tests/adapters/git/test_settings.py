@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -191,6 +192,19 @@ def test_too_many_files_beside_hooks_are_nothing_to_be_sure_of(
     for name in "ab":
         (folder / name).write_text("x")
     with pytest.raises(GitError, match="more than 1 files"):
+        guards(box.repo)
+
+
+@pytest.mark.parametrize("name", ["pre-commit", "lib/tool"])
+def test_a_hook_that_is_not_read_whole_is_nothing_to_be_sure_of(box: GitBox, name: str) -> None:
+    """Its digest was taken of its first 64 MiB, and the rest could change (HAZARD I327)."""
+    path = box.top / ".git/hooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    os.truncate(path, 64 << 20)
+    assert any(name in guard for guard in guards(box.repo))
+    os.truncate(path, (64 << 20) + 1)
+    with pytest.raises(GitError, match="more than 64 MiB"):
         guards(box.repo)
 
 
