@@ -39,7 +39,7 @@ class ViewRecords(Records, Protocol):
         """The newest verdict of a run; None if there is none that Flow would write."""
 
     def may_have(self, goal_id: str) -> bool:
-        """Whether there is a file of the goal, or can be none: it is no goal's id."""
+        """Whether the goal has a file; True, too, of a text that is no goal's id: it lacks none."""
 
 
 class ViewPort(GoalPort, TrustingPort, ClosingPort, BranchPort, Protocol):

@@ -514,7 +514,7 @@ def remove_empty(root: str, rel: str) -> None:
 
 
 def first_free(is_taken: Callable[[int], bool]) -> int:
-    """The first number from 1 on that is free, where none before it is; few are looked at.
+    """The first free number from 1 on, if the taken ones have no gap; few are looked at.
 
     The number is doubled until one is free, and then halved in between.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 RACY_NS = 2_000_000_000
 """Two seconds: the coarsest time stamps of a file system in use (FAT)."""
 PROBE_ROOM = 1 << 20
-"""Bytes that are free where a mapped page is written to."""
+"""Least free bytes of a disk on which a mapped page is written to."""
 
 Signature = tuple[int, int, int, int, int]
 """ctime_ns, mtime_ns, size, inode, mode of a file."""

@@ -7,14 +7,12 @@ process that wrote at the same time has left one. A forged event is not detected
 hash chain of SPEC 10 (:mod:`flow.adapters.chain.check`).
 
 Of the many sidecars only the folder's own stamp and those that the goal refers to are observed, so
-that the cost does not grow with the run. These, and the files of other goals, are as many as there
-are criteria and goals: looked at after every command, a thousand of each would be a million looks.
-So they are looked at less often, and only :meth:`FileWatch.changed_elsewhere` updates their state:
-no other look takes a change of them as settled, and a file's change time shows a write whenever it
-came. Each command that ends pays for :data:`_LOOKS_PER_COMMAND` files, and a look is due when all
-are paid for. So with few files each command is followed by a look, and the last one always is. A
-change is blamed on every command since the look before: on more than necessary, never on none.
-A change of another goal's file is blamed on none if the user's state folder has the file's digest.
+that the cost does not grow with the run. These, and the files of other goals, are looked at less
+often, by :meth:`FileWatch.changed_elsewhere` alone: a thousand criteria and as many goals would be
+a million looks. Each command that ends pays for :data:`_LOOKS_PER_COMMAND` files, and a look is due
+when all are paid for; so with few files each command is followed by one, and the last command
+always is. A change is blamed on every command since the look before: on more than necessary, never
+on none; but on none if the user's state folder has the digest of another goal's file.
 
 The runs of other goals and the goal's journal may be written by others at any time. Flow takes none
 of them away, so a run's folder, or a part of the journal, that is gone is blamed in the same way.

@@ -115,7 +115,7 @@ class FileRecords:
         return goal_ids(self._root)
 
     def may_have(self, goal_id: str) -> bool:
-        """Whether there is a file of the goal, or can be none: it is no goal's id."""
+        """Whether the goal has a file; True, too, of a text that is no goal's id: it lacks none."""
         if not ids.GOAL_ID.fits(goal_id):
             return True
         return files.exists(self._root, layout.goal_file(goal_id))

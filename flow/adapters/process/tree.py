@@ -218,7 +218,7 @@ def _send_exactly(process: Process, number: int) -> None:
 
 
 def start_of(pid: int) -> str | None:
-    """Start of a process, in a form that is unique to it; None if that takes long to find out."""
+    """Start of a process, which tells it from a later one; None where only ``ps`` would know it."""
     row = _read_stat(str(pid))
     return row.start if row else None
 

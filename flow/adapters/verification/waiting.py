@@ -37,11 +37,10 @@ class Waiting:
     """A checkout as :class:`~flow.app.stop.waiting.WaitPort` sees it."""
 
     def __init__(
-        self, context: WaitContext, mover: Callable[[], ClosingContext] | None = None
+        self, context: WaitContext, closing_context: Callable[[], ClosingContext] | None = None
     ) -> None:
         self._context = context
-        self._mover = mover or context.closing_context
-        """The context of who moves the goal."""
+        self._closing_context = closing_context or context.closing_context
         self.load = context.load
 
     @property
@@ -53,7 +52,7 @@ class Waiting:
         """Write a non-terminal status."""
         from flow.app.transitions.moves import shift_status  # few stops move a goal
 
-        return shift_status(self._mover(), goal_id, to, reason)
+        return shift_status(self._closing_context(), goal_id, to, reason)
 
     def attempt(self, command: str, seconds: float) -> CheckResult:
         """Run a command once, as a goal's are run."""

@@ -29,9 +29,11 @@ LARGEST = 8 << 30
 """Most bytes of one file that are read; a sparse file can claim any size."""
 
 UNFLUSHED = 256 << 10
-"""Bytes (a file counts for 4096 more) that are hashed anew at each walk, before a flush is worth it
-to remember them: it may have to wait for the disk.
+"""Bytes (with :data:`_FILE_COST`) that are hashed anew at each walk, before a flush is worth it to
+remember them: it may have to wait for the disk.
 """
+_FILE_COST = 4096
+"""Cost of hashing a file in bytes, beside its content."""
 
 _NONE: Mapping[bytes, Stamps] = {}
 _CHUNK = 1 << 20
@@ -81,7 +83,7 @@ class Contents:
         if packed_stamps(os.lstat(self._top + path)) != stamps:
             raise OSError(errno.ESTALE, "it changed while it was looked at")
         if remember:
-            self.fresh += status.st_size + 4096
+            self.fresh += status.st_size + _FILE_COST
         believed = pack_hashed(stamps, entry)
         if self._table.packed_entry(path) == believed[len(stamps) :]:
             if remember or believed == earlier:
@@ -107,7 +109,7 @@ class Contents:
         """
         if not is_settled(status):
             return False
-        self._unflushed += status.st_size + 4096
+        self._unflushed += status.st_size + _FILE_COST
         if not self._flush_tried and self._unflushed > UNFLUSHED:
             self._flush, self._flush_tried = flush(self._top), True
         return self._flush is not None and shows_changes(status, self._flush)

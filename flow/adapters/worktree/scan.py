@@ -37,9 +37,7 @@ _TRIES = 3
 """Attempts to read a tree that changes during the read."""
 
 _WORTH_SAVING = 2 << 20
-"""Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache
-worthwhile.
-"""
+"""Bytes of ``Contents.fresh`` that make writing a large cache worthwhile."""
 
 LARGE = 10_000
 """Clean files from which a second process is worth its start of some 3 ms."""
