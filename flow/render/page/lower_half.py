@@ -40,7 +40,7 @@ def files(report: GoalReport) -> Markup:
         ],
         "paths",
     )
-    rows = _file_rows(report, patterns["allowed"])
+    rows = _ChangedFiles(report, patterns["allowed"]).rows()
     now = report.status.get("files")
     note = "as they are now" if now else "as the record has them"
     if now:
@@ -70,54 +70,75 @@ def _patterns(patterns: Sequence[str], every: str) -> Markup:
     return join(*pieces)
 
 
-def _file_rows(report: GoalReport, allowed: Sequence[str]) -> list[Markup]:
-    """A row for each file that is changed, was outside, or is part of the proof."""
-    now: Mapping[str, Any] = report.status.get("files") or {}
-    verdict = report.verdict or {}
-    violations = now.get("outside", ()) if now else verdict.get("path_violations") or ()
-    outside = {visible(str(path)) for path in violations}
-    advice = (verdict.get("outside") or {}).get("files") or ()
-    proof = (verdict.get("proof") or {}).get("files") or ()
-    counted = {visible(str(row["path"])): row for row in (*proof, *advice) if isinstance(row, dict)}
-    proofs = {visible(str(row["path"])) for row in proof if isinstance(row, dict)}
-    was_outside: dict[str, int] = {}
-    for turn in report.turns:
-        for path in turn.outside:
-            was_outside.setdefault(visible(path), turn.number)
-    globs = [pattern for pattern in allowed if why_not(pattern) is None]
-    compiled = [(pattern, Globs([pattern], anchored=True)) for pattern in globs]
-    # The record has a byte that is not UTF-8 in its shown form: files are compared in that form.
-    changed = {visible(path): path for path in now.get("changed", ())}
-    paths = [*changed, *sorted(outside), *sorted(counted), *was_outside]
-    acts = report.status.get("approvals") or ()
-    approved = {visible(path) for act in acts for path in act["paths"]}
-    rows = []
-    for path in sorted(dict.fromkeys(paths), key=lambda path: path not in outside):
-        row = counted.get(path, {})
-        gone = path in was_outside and path not in outside
-        notes = [str(row.get("change") or "")] if row.get("change") != "changed" else []
-        notes += ["part of the proof"] if path in proofs else []
-        notes += ["approved"] if path in approved else []
-        first = was_outside.get(path, 0) if gone else 0
-        note = join(", ".join(filter(None, notes)))
-        if first:
-            place = link(anchor("turn", first), f"turn {first}")
-            note = join(note, ", " if note else None, "was outside at ", place)
-        meaning = "outside" if path in outside else "proved"
-        label = "outside" if path in outside else "inside"
-        real = path_bytes(changed.get(path, path))
-        by = next((p for p, each in compiled if each.first(real) is not None), None)
-        why: Markup | str = "no pattern" if allowed else "no limit"
-        if by and path not in outside:
-            why = tag("code", by)
-        rows.append(
-            tag("tr", tag("td", mark(meaning, label), class_="k"),
-                tag("th", tag("code", clip(path, TEXT)), scope="row"),
-                tag("td", _count("+", row.get("added")), class_="r nw"),
-                tag("td", _count("−", row.get("removed")), class_="r nw"),
-                tag("td", why, class_="q"), tag("td", note))
+class _ChangedFiles:
+    """Rows for each file that is changed, was outside, or is part of the proof.
+
+    The record has a byte that is not UTF-8 in its shown form: files are compared in that form.
+    """
+
+    def __init__(self, report: GoalReport, allowed: Sequence[str]) -> None:
+        now: Mapping[str, Any] = report.status.get("files") or {}
+        verdict = report.verdict or {}
+        violations = now.get("outside", ()) if now else verdict.get("path_violations") or ()
+        self._outside = {visible(str(path)) for path in violations}
+        self._was_outside: dict[str, int] = {}
+        for turn in report.turns:
+            for path in turn.outside:
+                self._was_outside.setdefault(visible(path), turn.number)
+        self._changed = {visible(path): path for path in now.get("changed", ())}
+        self._proof = _by_path(verdict.get("proof"))
+        self._counted = self._proof | _by_path(verdict.get("outside"))
+        acts = report.status.get("approvals") or ()
+        self._approved = {visible(path) for act in acts for path in act["paths"]}
+        globs = [pattern for pattern in allowed if why_not(pattern) is None]
+        self._compiled = [(pattern, Globs([pattern], anchored=True)) for pattern in globs]
+        self._unmatched = "no pattern" if allowed else "no limit"
+
+    def rows(self) -> list[Markup]:
+        """The rows, those of files that are outside first."""
+        paths = [*self._changed, *sorted(self._outside), *sorted(self._counted)]
+        paths = list(dict.fromkeys((*paths, *self._was_outside)))
+        return [self._row(path) for path in sorted(paths, key=lambda path: not self._is_out(path))]
+
+    def _is_out(self, path: str) -> bool:
+        return path in self._outside
+
+    def _row(self, path: str) -> Markup:
+        row = self._counted.get(path, {})
+        sign = mark("outside", "outside") if self._is_out(path) else mark("proved", "inside")
+        return tag(
+            "tr", tag("td", sign, class_="k"),
+            tag("th", tag("code", clip(path, TEXT)), scope="row"),
+            tag("td", _count("+", row.get("added")), class_="r nw"),
+            tag("td", _count("−", row.get("removed")), class_="r nw"),
+            tag("td", self._allowed_by(path), class_="q"), tag("td", self._note(path)),
         )  # fmt: skip
-    return rows
+
+    def _note(self, path: str) -> Markup:
+        change = str(self._counted.get(path, {}).get("change") or "")
+        notes = [change] if change != "changed" else []
+        notes += ["part of the proof"] if path in self._proof else []
+        notes += ["approved"] if path in self._approved else []
+        note = join(", ".join(filter(None, notes)))
+        first = self._was_outside.get(path)
+        if not first or self._is_out(path):
+            return note
+        turn = link(anchor("turn", first), f"turn {first}")
+        return join(note, ", " if note else None, "was outside at ", turn)
+
+    def _allowed_by(self, path: str) -> Markup | str:
+        """The first pattern that allows the file."""
+        if self._is_out(path):
+            return self._unmatched
+        real = path_bytes(self._changed.get(path, path))
+        by = next((name for name, glob in self._compiled if glob.first(real) is not None), None)
+        return tag("code", by) if by else self._unmatched
+
+
+def _by_path(part: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    """The documents of the files in one part of a verdict."""
+    rows = (part or {}).get("files") or ()
+    return {visible(str(row["path"])): row for row in rows if isinstance(row, dict)}
 
 
 def _count(sign: str, count: object) -> str:
