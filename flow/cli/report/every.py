@@ -37,7 +37,7 @@ from flow.wiring.goals import Goals
 from flow.wiring.inbox import read_inbox
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flow.adapters.inbox.checkout import InboxCheckout
     from flow.adapters.inbox.finder import InboxQuery
@@ -78,14 +78,8 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     query wrote and this one did not is removed. Raises :class:`FlowError`, and writes no page,
     where there is nothing but bundles that cannot be read.
     """
-    limits = _limits()
-    if folder is None:
-        folder, limits = _own_folder(), ()
-    else:
-        make_folder(folder, off_limits=limits)
-        refuse_foreign(os.path.join(folder, INDEX), is_page)
+    pages = _PageFolder(folder)
     rows: list[OverviewRow] = []
-    taken = {INDEX}
     inbox = read_inbox(query) if query is not None else InboxContents([], [])
     unreadable: list[FlowError] = []
     for item, report, error in chain(_inbox_reports(inbox.rows), _bundle_reports(bundles)):
@@ -94,9 +88,8 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
         if report is None:
             rows.append(OverviewRow(item))
             continue
-        name = _file_name(folder, item.repository, item.goal_id, taken)
-        text = goal_page(report, overview=INDEX, origin="" if report.bundle else name)
-        write_out(os.path.join(folder, name), text, "page", off_limits=limits)
+        name = pages.free_name(item.repository, item.goal_id)
+        pages.write(name, goal_page(report, overview=INDEX, origin="" if report.bundle else name))
         rows.append(overview_row(item, report, name))
     if query is None and len(unreadable) == len(rows):
         raise unreadable[0]
@@ -106,17 +99,57 @@ def write_all(folder: str | None, bundles: Sequence[str], query: InboxQuery | No
     for row, page in _judged(inbox.checkouts):
         name = ""
         if page is not None:
-            name = _file_name(folder, row.repository, f"{row.kind}-{row.name}", taken)
-            text = page(INDEX, name)
-            write_out(os.path.join(folder, name), text, "page", off_limits=limits)
+            name = pages.free_name(row.repository, f"{row.kind}-{row.name}")
+            pages.write(name, page(INDEX, name))
         judged.append(row._replace(page=name))
-    path = os.path.join(folder, INDEX)
-    write_out(
-        path, index_page(rows, __version__, judged, now=time.time()), "page", off_limits=limits
-    )
+    pages.write(INDEX, index_page(rows, __version__, judged, now=time.time()))
     if query is not None:
-        _remove_gone(folder, taken)
-    return WrittenPages(path, rows, judged, unreadable)
+        pages.remove_gone()
+    return WrittenPages(pages.path_of(INDEX), rows, judged, unreadable)
+
+
+class _PageFolder:
+    """The folder of pages (None: Flow's own), and the names that this call has taken in it."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._limits: tuple[str, ...] = ()
+        if folder is None:
+            self._folder = _own_folder()
+        else:
+            self._folder, self._limits = folder, _limits()
+            make_folder(folder, off_limits=self._limits)
+            refuse_foreign(self.path_of(INDEX), is_page)
+        self._taken = {INDEX}
+
+    def path_of(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+    def write(self, name: str, text: str) -> None:
+        write_out(self.path_of(name), text, "page", off_limits=self._limits)
+
+    def free_name(self, repository: str, name: str) -> str:
+        """``<repo>-<name>.html``, with a number if it is taken, or another program's file."""
+        repository = os.path.basename(repository.rstrip("/")).partition(".")[0]
+        words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, name))
+        stem = "-".join(word for word in words if word)[:120] or "goal"
+        name, number = f"{stem}.html", 1
+        while name in self._taken or not is_replaceable(self.path_of(name), is_page):
+            number += 1
+            name = f"{stem}-{number}.html"
+        self._taken.add(name)
+        return name
+
+    def remove_gone(self) -> None:
+        """Remove the pages of an earlier call that nothing leads to any more.
+
+        A page says in its head which file of such a folder it is: no other file is touched, nor a
+        copy.
+        """
+        top = os.path.realpath(self._folder)
+        with suppress(FlowError):
+            for name in files.names(*os.path.split(top), suffix=".html", limit=MOST_PAGES):
+                if name not in self._taken and _is_own(top, name):
+                    files.remove(top, name, sync=False)
 
 
 def _limits() -> tuple[str, ...]:
@@ -134,18 +167,6 @@ def _own_folder() -> str:
         path = os.path.join(path, part) if part else path
         ensure_state_dir(path)
     return path
-
-
-def _remove_gone(folder: str, written: Container[str]) -> None:
-    """Remove the pages of an earlier call that nothing leads to any more.
-
-    A page says in its head which file of such a folder it is: no other file is touched, nor a copy.
-    """
-    top = os.path.realpath(folder)
-    with suppress(FlowError):
-        for name in files.names(*os.path.split(top), suffix=".html", limit=MOST_PAGES):
-            if name not in written and _is_own(top, name):
-                files.remove(top, name, sync=False)
 
 
 def _is_own(top: str, name: str) -> bool:
@@ -256,16 +277,3 @@ def _judged(
         yield from stored_opinions(
             InboxItem("working", repository, checkout.top, "", branch=branch)
         )
-
-
-def _file_name(folder: str, repository: str, name: str, taken: set[str]) -> str:
-    """``<repo>-<name>.html``, with a number if the name is taken, or another program's file."""
-    repository = os.path.basename(repository.rstrip("/")).partition(".")[0]
-    words = (_UNSAFE.sub("-", word).strip("-") for word in (repository, name))
-    stem = "-".join(word for word in words if word)[:120] or "goal"
-    name, number = f"{stem}.html", 1
-    while name in taken or not is_replaceable(os.path.join(folder, name), is_page):
-        number += 1
-        name = f"{stem}-{number}.html"
-    taken.add(name)
-    return name
