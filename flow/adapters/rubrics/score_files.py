@@ -101,40 +101,66 @@ def history(
     :class:`RefusedError` if the folder is reached through a symlink.
     """
     latest = latest or time.strftime("%Y%m%d-%H%M%S", time.gmtime(time.time() + DAY))
-    cards: list[PastCard] = []
-    warnings: list[str] = []
-    tried = others = older = 0
     named = past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill)
+    search = _CardSearch(lambda file: _read_card(top, where, file, skill), latest, without)
+    older = 0
     for at, file in enumerate(named):
-        if len(cards) == most or tried == 2 * most + 50:
+        if len(search.cards) == most or search.tried == 2 * most + 50:
             older = sum(past.named_as(file, skill) for file in named[at:])
             break
-        if not past.named_as(file, skill):
-            # Another plugin's skill of that name, or another skill whose name ends alike.
-            card = None
-            if others < MOST_OTHERS and file.stamp <= latest:
-                card = _read_card(top, where, file, skill)
-            if isinstance(card, past.PastCard):
-                if without is None or card.execution != without:
-                    cards.append(card)
-            else:
-                others += 1
-            continue
-        tried += 1
-        if file.stamp > latest:
-            warnings.append(f"{file.name}: is dated in the future, and does not count")
-            continue
-        card = _read_card(top, where, file, skill)
-        if isinstance(card, Unusable):
-            warnings.append(f"{file.name}: {card.reason}, and does not count")
-        elif card is not None and (without is None or card.execution != without):
-            cards.append(card)
-            if card.remark:
-                warnings.append(f"{file.name}: {card.remark}")
+        if past.named_as(file, skill):
+            search.take(file)
+        else:
+            search.take_other(file)
+    warnings = search.warnings
     more = len(warnings) - _WARNINGS
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
-    return CardHistory(tuple(cards), tuple(warnings), older)
+    return CardHistory(tuple(search.cards), tuple(warnings), older)
+
+
+class _CardSearch:
+    """The cards of one skill found so far; ``latest`` and ``without`` as in :func:`history`."""
+
+    def __init__(
+        self,
+        read: Callable[[CardFile], PastCard | Unusable | None],
+        latest: str,
+        without: str | None,
+    ) -> None:
+        self._read, self._latest, self._without = read, latest, without
+        self.cards: list[PastCard] = []
+        self.warnings: list[str] = []
+        self.tried = 0
+        """Files of the skill's own name that were looked at."""
+        self._others = 0
+
+    def take(self, file: CardFile) -> None:
+        """Take the card of a file that has the skill's own name."""
+        self.tried += 1
+        if file.stamp > self._latest:
+            self.warnings.append(f"{file.name}: is dated in the future, and does not count")
+            return
+        card = self._read(file)
+        if isinstance(card, Unusable):
+            self.warnings.append(f"{file.name}: {card.reason}, and does not count")
+        elif card is not None and self._is_wanted(card):
+            self.cards.append(card)
+            if card.remark:
+                self.warnings.append(f"{file.name}: {card.remark}")
+
+    def take_other(self, file: CardFile) -> None:
+        """Take it if it is of another plugin's skill of that name, not of one that ends alike."""
+        card = None
+        if self._others < MOST_OTHERS and file.stamp <= self._latest:
+            card = self._read(file)
+        if not isinstance(card, past.PastCard):
+            self._others += 1
+        elif self._is_wanted(card):
+            self.cards.append(card)
+
+    def _is_wanted(self, card: PastCard) -> bool:
+        return self._without is None or card.execution != self._without
 
 
 def skills(top: str, where: str) -> tuple[list[str], list[str]]:
