@@ -34,12 +34,13 @@ if TYPE_CHECKING:
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.persons_word import PersonsWord
     from flow.cli.output import Output
-    from flow.core.decision.verdict import ProposedTransition, Verdict
+    from flow.core.decision.verdict import Verdict
     from flow.core.stop.pause import Pause
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
 """Exit status of each verdict (SPEC 5)."""
 
+_BY_OPTION = "flow goal evaluate --confirm"
 _EPILOG = """\
 exit status: 0 achieved, 1 not achieved, 3 blocked, 4 a person is needed, 2 wrong call or state,
 5 disk, git or lock failed, 130 interrupted"""
@@ -122,8 +123,10 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         from flow.cli.goal.evaluate_all import evaluate_all
 
         args.no_input = True
-        return evaluate_all(context, out, lambda each, to: _evaluate_goal(context, args, to, each))
-    return _evaluate_goal(context, args, out, goal_to_act_on(context, args))
+        return evaluate_all(
+            context, out, lambda each, to: _Evaluation(context, args, to, each).run()
+        )
+    return _Evaluation(context, args, out, goal_to_act_on(context, args)).run()
 
 
 def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Request:
@@ -153,24 +156,62 @@ def _requested(context: Context, args: argparse.Namespace, goal_id: str) -> Requ
     return request._replace(reuse=newest, use_recorded_opinion=True)
 
 
-def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal_id: str) -> int:
-    request = _requested(context, args, goal_id)
-    if args.confirm:
-        _need_terminal(context, request.goal_id)
-    resumed = None if args.dry_run else _say_resumed(context, request.goal_id, args, out)
-    while True:
+class _Evaluation:
+    """The evaluation of one goal, again as often as the person at the terminal wants it."""
+
+    def __init__(
+        self, context: Context, args: argparse.Namespace, out: Output, goal_id: str
+    ) -> None:
+        self._context, self._args, self._out = context, args, out
+        self._request = _requested(context, args, goal_id)
+        self._resumed: Pause | None = None
+
+    def run(self) -> int:
+        """Evaluate, show the verdict and ask; returns the exit status."""
+        if self._args.confirm:
+            _need_terminal(self._context, self._request.goal_id)
+        if not self._args.dry_run:
+            self._resumed = self._paused()
+        if self._resumed is not None and not self._out.json:
+            pause = self._resumed.sentence()
+            self._out.say(f"{self._request.goal_id} was {pause}; this evaluation resumes it")
+        while True:
+            status = self._evaluate_once()
+            if status is not None:
+                return status
+
+    def _paused(self) -> Pause | None:
+        """The pause that the evaluation ends; None if there is none.
+
+        A goal that is not trusted stays as it is.
+        """
+        context, goal_id = self._context, self._request.goal_id
+        loaded = context.load(goal_id)
+        pause = context.remembered.paused(loaded.goal)
+        if pause is None:
+            return None
+        if self._args.trust_digest:
+            from flow.app.transitions import named_contract  # a pipeline's
+
+            named_contract.refuse_agent_naming_trust(context, goal_id)
+        elif not context.trusted(loaded)[0]:
+            return None
+        return pause
+
+    def _evaluate_once(self) -> int | None:
+        """The exit status; None if the request, which was changed, is to be evaluated again."""
+        context, args, out, request = self._context, self._args, self._out, self._request
         writes = evaluating.may_write(context, request, args.trust_digest)
         records = writes and not args.no_record
         began = clock.monotonic()
-        progress = _progress(context, request, args, out)
+        progress = self._progress()
         with evaluating.evaluation_lock(context, request.goal_id) if records else ExitStack():
-            verdict = _watched(context, request, args, progress)
+            verdict = self._watched(progress)
             document, warnings = verdict.to_document(), []
             if records and any(row.outcome != "not_executed" for row in verdict.criterion_results):
                 warnings = _record_verdict(context, document, verdict.run_id)
         if out.json:
-            document |= {"resumed": resumed.to_document()} if resumed is not None else {}
-            return _as_json(context, verdict, document, warnings, args, out)
+            return self._as_json(verdict, document, warnings)
         seconds = clock.monotonic() - began
         runs = progress.runs if isinstance(progress, DryRuns) else {}
         details = details_of(context, document, args, out, seconds, runs)
@@ -178,88 +219,106 @@ def _evaluate_goal(context: Context, args: argparse.Namespace, out: Output, goal
         asked = args.confirm or (out.can_ask and not args.no_input)
         out.result(document, verdict_lines(document, details, args, out, asked=asked))
         out.warn(warnings)
-        if _wants_judge(verdict, args) and (judge := _offered_judge(out)):
+        if self._wants_judge(verdict) and (judge := _offered_judge(out)):
             refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results}
             fresh = {name: ref for name, ref in refs.items() if ref}
-            request = request._replace(judge_backend=judge, reuse=fresh)
-            continue
+            self._request = request._replace(judge_backend=judge, reuse=fresh)
+            return None
+        return self._conclude(verdict)
+
+    def _progress(self) -> Listener:
+        """The progress of the evaluation on standard error."""
+        context, args, request = self._context, self._args, self._request
+        judge = args.judge_backend or context.settings.settings.judge.backend
+        progress = listener(
+            self._out,
+            context,
+            request.goal_id,
+            only=request.only,
+            reuses=request.reuse is not None,
+            asks_judge=bool(judge) and not args.no_judge,
+        )
+        if self._out.json or not args.dry_run:
+            return progress
+        return DryRuns(progress, context.top, recorded_outputs(context))
+
+    def _watched(self, progress: Listener) -> Verdict:
+        """Evaluate; a live table is removed at the end."""
+        trusted = self._args.trust_digest
+        try:
+            return evaluating.evaluate(self._context, self._request, progress, trust_digest=trusted)
+        finally:
+            progress.finished()
+
+    def _as_json(self, verdict: Verdict, document: dict[str, Any], warnings: list[str]) -> int:
+        if self._resumed is not None:
+            document |= {"resumed": self._resumed.to_document()}
+        document["warnings"] += warnings
+        status = EXIT_CODES[verdict.verdict]
+        proposed = verdict.proposed_transition
+        if proposed is not None and self._args.confirm:
+            word = self._context.own_word()
+            closed = self._closed(verdict, proposed.proposal_id, _BY_OPTION, word)
+            document.update(confirmed=closed.to_document(), do="done")
+            status = 0
+        self._out.result(document, ())
+        return status
+
+    def _wants_judge(self, verdict: Verdict) -> bool:
+        """Whether a judge could say more, and none was named or is set up."""
+        args = self._args
+        if args.no_input or args.no_judge or args.judge_backend or args.dry_run:
+            return False
+        return NAMED_JUDGE in verdict.next_step_hint
+
+    def _conclude(self, verdict: Verdict) -> int | None:
+        """Close the goal, or ask about what is proposed; None as in :meth:`_evaluate_once`."""
+        args, out, status = self._args, self._out, EXIT_CODES[verdict.verdict]
         proposed = verdict.proposed_transition
         if proposed is None:
-            return EXIT_CODES[verdict.verdict]
+            return status
         if args.confirm:
-            return _close_proposed(context, verdict, proposed, "flow goal evaluate --confirm", out)
+            return self._close(verdict, proposed.proposal_id, _BY_OPTION)
         if args.no_input or not out.can_ask:
-            return EXIT_CODES[verdict.verdict]
+            return status
         from flow.cli.goal.confirm_dialog import AGAIN, CONFIRM, ask_person
 
-        answer, question = ask_person(context, verdict.goal_id, out, told=True)
-        proposed = proposed._replace(proposal_id=question.proposal_id)
+        answer, question = ask_person(self._context, verdict.goal_id, out, told=True)
         if answer in CONFIRM:
-            return _close_proposed(context, verdict, proposed, "flow goal evaluate, asked", out)
-        request = request._replace(reuse=None)  # who asks for it again wants it run
-        if answer not in AGAIN:
-            out.say(
-                "nothing was confirmed; the proposal stays live while nothing moves:",
-                f"  flow goal confirm {verdict.goal_id} --proposal {question.proposal_id[:12]}",
-            )
-            return EXIT_CODES[verdict.verdict]
+            return self._close(verdict, question.proposal_id, "flow goal evaluate, asked")
+        if answer in AGAIN:  # who asks for it again wants it run
+            self._request = self._request._replace(reuse=None)
+            return None
+        out.say(
+            "nothing was confirmed; the proposal stays live while nothing moves:",
+            f"  flow goal confirm {verdict.goal_id} --proposal {question.proposal_id[:12]}",
+        )
+        return status
+
+    def _close(self, verdict: Verdict, proposal_id: str, how: str) -> int:
+        from flow.cli.goal.confirm_dialog import closing_word, show_closed
+
+        note = "" if how == _BY_OPTION else None  # who types it is not asked anything more
+        word = closing_word(self._context, None, note, self._out)
+        closed = self._closed(verdict, proposal_id, how, word)
+        return show_closed(self._context, closed, self._out)
+
+    def _closed(self, verdict: Verdict, proposal_id: str, how: str, word: PersonsWord) -> Closed:
+        from flow.app.judging import labelling
+
+        return labelling.confirm_and_label(
+            self._context, verdict.goal_id, proposal_id, None, how, word
+        )
 
 
-def _say_resumed(
-    context: Context, goal_id: str, args: argparse.Namespace, out: Output
-) -> Pause | None:
-    """Say that a paused goal goes on by this evaluation; None if it does not, or was not paused.
-
-    A goal that is not trusted stays as it is.
-    """
-    loaded = context.load(goal_id)
-    pause = context.remembered.paused(loaded.goal)
-    if pause is None:
-        return None
-    if args.trust_digest:
-        from flow.app.transitions import named_contract  # a pipeline's
-
-        named_contract.refuse_agent_naming_trust(context, goal_id)
-    elif not context.trusted(loaded)[0]:
-        return None
-    if not out.json:
-        out.say(f"{goal_id} was {pause.sentence()}; this evaluation resumes it")
-    return pause
-
-
-def _progress(
-    context: Context, request: Request, args: argparse.Namespace, out: Output
-) -> Listener:
-    """The progress of the evaluation on standard error."""
-    judge = args.judge_backend or context.settings.settings.judge.backend
-    progress = listener(
-        out,
-        context,
-        request.goal_id,
-        only=request.only,
-        reuses=request.reuse is not None,
-        asks_judge=bool(judge) and not args.no_judge,
-    )
-    if out.json or not args.dry_run:
-        return progress
-    return DryRuns(progress, context.top, recorded_outputs(context))
-
-
-def _watched(
-    context: Context, request: Request, args: argparse.Namespace, progress: Listener
-) -> Verdict:
-    """Evaluate; a live table is removed at the end."""
+def _record_verdict(context: Context, document: dict[str, Any], run_id: str) -> list[str]:
+    """Keep the verdict for the next delta; failing to is a warning (SPEC 3, step 8)."""
     try:
-        return evaluating.evaluate(context, request, progress, trust_digest=args.trust_digest)
-    finally:
-        progress.finished()
-
-
-def _wants_judge(verdict: Verdict, args: argparse.Namespace) -> bool:
-    """Whether a judge could say more, and none was named or is set up."""
-    if args.no_input or args.no_judge or args.judge_backend or args.dry_run:
-        return False
-    return NAMED_JUDGE in verdict.next_step_hint
+        _, warnings, at = record_verdict(context.run_record, document, run_id, "command")
+    except FlowError as error:
+        return [f"the verdict stands, but could not be recorded: {error}"]
+    document.update(source="command", recorded_at=at)
+    return list(warnings)
 
 
 def _offered_judge(out: Output) -> str | None:
@@ -283,57 +342,6 @@ def _need_terminal(context: Context, goal_id: str) -> None:
         "--confirm is for a person at a terminal; nothing was run",
         f"a caller that asked a person: {steps}",
         code="no_terminal",
-    )
-
-
-def _record_verdict(context: Context, document: dict[str, Any], run_id: str) -> list[str]:
-    """Keep the verdict for the next delta; failing to is a warning (SPEC 3, step 8)."""
-    try:
-        _, warnings, at = record_verdict(context.run_record, document, run_id, "command")
-    except FlowError as error:
-        return [f"the verdict stands, but could not be recorded: {error}"]
-    document.update(source="command", recorded_at=at)
-    return list(warnings)
-
-
-def _as_json(
-    context: Context,
-    verdict: Verdict,
-    document: dict[str, Any],
-    warnings: list[str],
-    args: argparse.Namespace,
-    out: Output,
-) -> int:
-    document["warnings"] += warnings
-    code = EXIT_CODES[verdict.verdict]
-    proposed = verdict.proposed_transition
-    if proposed is not None and args.confirm:
-        closed = _closed(
-            context, verdict, proposed, "flow goal evaluate --confirm", context.own_word()
-        )
-        document.update(confirmed=closed.to_document(), do="done")
-        code = 0
-    out.result(document, ())
-    return code
-
-
-def _close_proposed(
-    context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
-) -> int:
-    from flow.cli.goal.confirm_dialog import closing_word, show_closed
-
-    note = "" if how.endswith("--confirm") else None  # who types it is not asked anything more
-    word = closing_word(context, None, note, out)
-    return show_closed(context, _closed(context, verdict, proposed, how, word), out)
-
-
-def _closed(
-    context: Context, verdict: Verdict, proposed: ProposedTransition, how: str, word: PersonsWord
-) -> Closed:
-    from flow.app.judging import labelling
-
-    return labelling.confirm_and_label(
-        context, verdict.goal_id, proposed.proposal_id, None, how, word
     )
 
 
