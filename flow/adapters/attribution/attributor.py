@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from flow.core.attribution.reading import Summary
     from flow.core.attribution.rules import Rule
 
-REVISION = 32
+REVISION = 33
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
 _MAY_RUN_NOTHING = ("make", "--if-present", "doctest", "python", "pypy", "node", "xargs")
 """Words of commands that may end with 0 without having run anything."""
+_NOT_BUILT = ("--no-build", "--skip-build", "--no-compile", "--no-rebuild", "test-without-building")
+"""Words with which a runner tests what was built before."""
 BUILDERS = ("make", "gmake", "npm", "pnpm", "yarn", "bun", "sh", "bash", "dash", "zsh", "ksh")
 """Programs whose files say what they start."""
 
@@ -201,6 +203,18 @@ class Attributor:
     def elsewhere(self, check: Check) -> str:
         """The limitation of a pass whose tests may have run other code than this; else empty."""
         reading = self.reading(check.command)
+        if reading.without_asserts:
+            return f"{OTHER_CODE}Python ran without asserts (-O), but for those of pytest's files"
+        words = [word for words in reading.commands for word in words]
+        old = next((word for word in words if word in _NOT_BUILT), "")
+        if old and reading.only_runner:
+            return f"{OTHER_CODE}{old} runs what was built before, perhaps from other files"
+        temporary = any(place in check.command for place in ("tmp/", "shm/"))
+        place = temporary and _programs().of_temporary_folder(check.command, self._top)
+        if place:
+            return (
+                f"{OTHER_CODE}{visible(place)} is outside of this checkout: anything may change it"
+            )
         tests = bool(reading.runners or reading.only_runner) and "build" not in check.command
         if tests and any(map(_is_unmounted, reading.commands)):
             return (

@@ -11,7 +11,7 @@ from flow.adapters.attribution.programs import missing
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.fs import files
 from flow.core.attribution.absent import passed_by_failing
-from flow.core.attribution.attribute import lines_of, summaries, unreported
+from flow.core.attribution.attribute import NO_ASSERTS, lines_of, summaries, unreported
 from flow.core.attribution.echoed import (
     is_shell_text,
     runner_in_script,
@@ -355,6 +355,8 @@ def _script_without_report(
 ) -> Attribution | None:
     """Finding that a script which starts a runner itself (``unittest.main()``) shows no report.
 
+    Or that its asserts are taken out (``python -O check.py``).
+
     Code under test can end it with 0. None if there is any report, or one may be in another file.
     """
     if reading.files or summaries(lines):
@@ -365,6 +367,8 @@ def _script_without_report(
         runner = runner_in_script(program, text) if text else ""
         if runner:
             return unreported(runner)
+        if reading.without_asserts and re.search(r"^\s*assert\b", text, re.MULTILINE):
+            return Attribution("masked", f"{NO_ASSERTS} ({visible(script)})")
     return None
 
 

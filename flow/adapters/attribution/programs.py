@@ -51,6 +51,24 @@ def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[s
     return warnings
 
 
+_TEMPORARY = re.compile(
+    r"(?:^|[;&|({\n]|\b(?:ba|da|z)?sh|\bpython[\d.]*|\bnode|\bsource|\.|\bPATH=[^\s;]*?)[ \"':]*"
+    r"((?:/var)?/tmp/[^\s\"':;|&)]+|/dev/shm/[^\s\"':;|&)]+)"
+)
+
+
+def of_temporary_folder(command: str, top: str) -> str:
+    """The first program or script of a command, or folder of its ``PATH``, that is in such a one.
+
+    Not one in the checkout ``top``, or that the command names before, since it may write it.
+    """
+    for match in _TEMPORARY.finditer(command):
+        own = f"{os.path.realpath(match[1])}/".startswith(f"{top}/")
+        if not own and match[1] not in command[: match.start(1)]:
+            return match[1]
+    return ""
+
+
 def missing(programs: Iterable[str], folder: str, path: str | None) -> str:
     """The first of these programs that is absent or cannot be run; empty if there is none.
 

@@ -12,6 +12,7 @@ from functools import partial
 
 from flow.core.masked_exit.programs import SHELLS, shell_options
 from flow.core.masked_exit.runner_names import starts_runners
+from flow.core.masked_exit.runner_words import PYTHON, is_interpreter
 from flow.core.masked_exit.shell import LAST, Kind, ShellNode, base_name
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -120,12 +121,11 @@ def _pipeline(node: Any, depth: int) -> ShellNode:
     return _joined(last, partial(_piped, before))
 
 
-def _piped(before: list[ShellNode], last: ShellNode, shown: str | None = None) -> ShellNode:
-    """A pipeline; ``shown`` is the text that its first part prints, if that is not in its words."""
+def _piped(before: list[ShellNode], last: ShellNode) -> ShellNode:
     parts: list[ShellNode] = []
     for part in (*before, last):
         parts += part.parts if part.kind == "pipe" else (part,)
-    parts[1] = _with_script(parts[1], shown or _printed(parts[0]))
+    parts[1] = _with_script(parts[1], _printed(parts[0]))
     if parts[0].kind == "not":  # the grammar binds "!" to the first command; bash to all of them
         return ShellNode("not", (ShellNode("pipe", (parts[0].parts[0], *parts[1:])),))
     return ShellNode("pipe", tuple(parts))
@@ -254,7 +254,23 @@ def _command(node: Any, depth: int) -> ShellNode:
     command = ShellNode(
         "command", parts, tuple(words), tuple(source), tuple(variables), reads=tuple(reads)
     )
-    return _with_script(command, fed)
+    return _with_script(_with_shown(command), fed)
+
+
+def _with_shown(node: ShellNode) -> ShellNode:
+    """A command whose last word is ``$(echo TEXT)``, or that reads ``<(echo TEXT)``, with TEXT."""
+    if len(node.parts) != 1 or node.words[-1:] != (None,) or len(node.parts[0].parts) != 1:
+        return node
+    text, last = _printed(node.parts[0].parts[0]), node.source[-1].strip('"')
+    if text is None or last[-1:] != ")" or last[:2] not in ("$(", "<("):
+        return node
+    if last[:2] == "$(":
+        return node._replace(words=(*node.words[:-1], text), parts=())
+    bare = node._replace(words=node.words[:-1], source=node.source[:-1])
+    if bare.words in (("source",), (".",)):
+        bare = node._replace(words=(*bare.words, "/dev/stdin"))
+    fed = _with_script(bare, text)
+    return node if fed is bare else fed._replace(parts=())
 
 
 def _coproc_node(node: ShellNode) -> ShellNode:
@@ -265,20 +281,27 @@ def _coproc_node(node: ShellNode) -> ShellNode:
 
 
 def _with_script(node: ShellNode, text: str | None) -> ShellNode:
-    """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, if the text is a plain one."""
+    """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, if the text is a plain one.
+
+    So with ``perl``, and ``cat << END`` as ``printf %s TEXT``.
+    """
     words = node.words
     if node.kind != "command" or text is None or not words or words[0] is None:
         return node
+    if words == ("cat",) and not node.reads:
+        return node._replace(words=("printf", "%s", text), source=("printf", "%s", f"'{text}'"))
     if words in (("source", "/dev/stdin"), (".", "/dev/stdin")):
         return node._replace(words=("eval", text), source=("eval", f"'{text}'"))
     options = [word or "" for word in words[1:]]
     plain = all(word.startswith(("-", "+")) for word in options)
-    if base_name(words[0]).startswith("python") and options in ([], ["-"]):
-        given = (words[0], "-c", text)
-        return node._replace(words=given, source=given)
-    if base_name(words[0]) not in SHELLS or shell_options(words)[1] is not None or not plain:
-        return node
     kept = [word for word in options if word not in ("-", "--", "-s")]
+    name = base_name(words[0])
+    if is_interpreter(name) and plain:
+        option = "-c" if PYTHON.fullmatch(name) else "-e"
+        given = (words[0], *kept, option, text)
+        return node._replace(words=given, source=given)
+    if name not in SHELLS or shell_options(words)[1] is not None or not plain:
+        return node
     command = (words[0], *kept, "-c", text)
     return node._replace(words=command, source=command)
 
@@ -350,7 +373,7 @@ def _redirected(node: Any, depth: int) -> ShellNode:
     statement = _behind(tuple(beside), _with_script(statement, fed))
     if writes or reads:
         statement = _with_files(statement, tuple(writes), tuple(reads))
-    return _after_heredoc(statement, after, depth, fed)
+    return _after_heredoc(statement, after, depth)
 
 
 def _shown_file(node: Any, depth: int) -> ShellNode:
@@ -381,7 +404,7 @@ def _with_files(
     return node._replace(writes=(*node.writes, *writes), reads=(*node.reads, *reads))
 
 
-def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | None) -> ShellNode:
+def _after_heredoc(node: ShellNode, children: list[Any], depth: int) -> ShellNode:
     """The command joined with the rest of its ``<<`` line: a pipe, a list or a redirection."""
     sign = ""
     for child in children:
@@ -390,8 +413,7 @@ def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | 
         elif child.type == "pipeline" and child.children[0].type.startswith("|"):
             *behind, last = [_member(part, depth) for part in _named_children(child)]
             *listed, first = node.parts if node.kind in ("and", "or") else (node,)
-            shown = fed if first.words == ("cat",) else None
-            piped = _joined(last, partial(_piped, [first, *behind], shown=shown))
+            piped = _joined(last, partial(_piped, [first, *behind]))
             node = _listed(node.kind, listed[0], piped) if listed else piped  # "a && b <<E | c"
         elif child.type in ("heredoc_start", "heredoc_body", "heredoc_end", "comment"):
             continue

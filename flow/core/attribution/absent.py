@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 
 from flow.core.attribution.attribute import all_reports
+from flow.core.attribution.idle_checkers import DECIDE
 from flow.core.attribution.reading import Attribution
 from flow.core.masked_exit.programs import SEARCHERS
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flow.core.attribution.reading import CommandReading, Summary
 
@@ -182,6 +183,15 @@ _COMPLAINT = re.compile(
 """A program's words about its own failure, without its name; a warning is none."""
 
 
+def _answers(reading: CommandReading) -> Iterator[str]:
+    """The programs that have to fail, and say no without a word: else they could not look."""
+    git = (set(words) for words in reading.commands if base_name(words[0]) == "git")
+    asks = any(words & {"grep", "diff"} for words in git)
+    for name in map(base_name, reading.must_fail):
+        if name in {*SEARCHERS, "diff", "cmp"} or (name == "git" and asks):
+            yield name
+
+
 def passed_by_failing(
     reading: CommandReading, lines: Sequence[str], missing: str
 ) -> Attribution | None:
@@ -192,14 +202,17 @@ def passed_by_failing(
     is surely not installed; empty: none.
     """
     why = f"a command was not found: {missing}" if missing else _nothing_to_run(lines)
-    if not why and (reading.unheard or not reading.only_checkers):
+    if not why:
         heard = not reading.unheard or reading.runners
-        names = (*reading.unheard, *SEARCHERS.intersection(map(base_name, reading.must_fail)))
-        own = tuple(f"{base_name(name)}: " for name in names)
+        names = (*reading.unheard, *_answers(reading))
+        own = tuple("fatal: " if name == "git" else f"{base_name(name)}: " for name in names)
+        alone = reading.only_checkers and not any(w[0] in DECIDE for w in reading.commands)
+        whole = reading.unheard or not alone  # else a file may miss among others
         complaints = (
             line
             for line in lines
-            if line.startswith(own) or (not heard and _COMPLAINT.fullmatch(line))
+            if (line.startswith(own) and (whole or own == ("fatal: ",) or line.count(": ") == 1))
+            or (not heard and _COMPLAINT.fullmatch(line))
         )
         why = next(complaints, "")[:120]
     if not why:

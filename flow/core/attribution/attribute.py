@@ -7,7 +7,6 @@ Both make a pass inconclusive; nothing here turns a failed command into a pass.
 
 from __future__ import annotations
 
-import itertools
 import re
 
 from flow.core.attribution.echoed import echoed_runner
@@ -29,6 +28,13 @@ from flow.core.masked_exit.runner_options import (
     option_for_failed,
     option_without_tests,
     starts_if_there,
+)
+from flow.core.masked_exit.runner_words import (
+    code_of,
+    drops_asserts,
+    is_interpreter,
+    python_of,
+    sets_optimize,
 )
 from flow.core.masked_exit.shell import ShellNode, base_name, commands, constructs, plain_words
 from flow.core.text.display import joined, visible
@@ -67,7 +73,12 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
     failed_only = _always_with(option_for_failed, runners)
     if failed_only and not dropped:
         dropped = f"`{failed_only}` leaves out the tests that passed before"
-    computed = any(None in words for words in (*programs, *inner))
+    without_asserts = sets_optimize(text) or any(map(drops_asserts, (*programs, *inner)))
+    if without_asserts and not dropped and any(map(_only_asserts, (*programs, *inner))):
+        dropped = NO_ASSERTS
+    computed = any(None in words and words[0] not in TESTS for words in (*programs, *inner))
+    passes_by_failing = bool(exit_analysis.unheard or exit_analysis.must_fail)
+    inverts = "!" in text or passes_by_failing
     return CommandReading(
         masked_exit=exit_analysis.masked_exit or dropped,
         only_runner=_only_runner(node, programs),
@@ -80,16 +91,28 @@ def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> Command
         inverted=exit_analysis.inverted,
         piped_programs=_piped_programs(node),
         guarded_runner=exit_analysis.guarded or optional,
-        only_checkers=not computed and _may_check_nothing(checkers(known), text),
+        only_checkers=not computed and _may_check_nothing(checkers(known), inverts),
         unheard=exit_analysis.unheard,
         must_fail=exit_analysis.must_fail,
         first_only=tuple((each.program, *each.files) for each in first if not each.certain),
+        without_asserts=without_asserts,
     )
 
 
-def _may_check_nothing(searched: Sequence[SearchedFolders], text: str) -> bool:
-    """Whether these checkers may pass without a file; ``grep`` does that behind a ``!`` alone."""
-    return any(each.program != GREP or "!" in text for each in searched)
+NO_ASSERTS = "Python takes every assert out of what it runs here, so that none fails: leave -O out"
+
+
+def _only_asserts(words: Sequence[str | None]) -> bool:
+    """Whether the asserts of Python's code, or of pytest's test files, are its only checks."""
+    code = code_of(python_of(tuple(words))) or ""
+    return "--assert=plain" in words or (
+        re.search(r"\bassert\b", code) is not None and not re.search("exit|raise", code)
+    )
+
+
+def _may_check_nothing(searched: Sequence[SearchedFolders], by_failing: bool) -> bool:
+    """Whether these checkers may pass without a file; ``grep`` only where it may have to fail."""
+    return any(each.program != GREP or by_failing for each in searched)
 
 
 def _piped_programs(node: ShellNode) -> tuple[str, ...]:
@@ -271,13 +294,10 @@ def reported_failure(
     return None
 
 
-_EVALUATORS = re.compile(
-    r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|lua|Rscript|julia|elixir|tsx|ts-node"
-)
-_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceEpr]|(?:--)?eval|--print")
 _CODE = re.compile(r"[\s(=]")
-_NO = re.compile(r"(?:\[1\] )?(?:[Ff]alse|FALSE)")
-"""The last line of code that only prints whether something holds; R numbers it."""
+_NO = re.compile(r"(?:\[1\] )?(?:[Ff]alse|FALSE)|bool\(false\)")
+"""The last line of code that only prints whether something holds; R numbers it, PHP names its type.
+"""
 _NOT_HELD = re.compile(r"Assertion failed(?:: .*)?|.*: SyntaxWarning: assertion is always true,.*")
 """The line of ``console.assert`` and of Python's ``assert (x, 'text')``, which go on after it."""
 
@@ -291,13 +311,12 @@ def answered_no(reading: CommandReading, lines: Sequence[str]) -> Attribution | 
     if len(programs) != 1 or reading.runners:
         return None
     names = [base_name(word) for word in programs[0]]
-    evaluator = next(filter(_EVALUATORS.fullmatch, names), "")
-    query = not {"jq", "gojq", "yq"}.isdisjoint(names) and not evaluator
-    told = next(filter(_NOT_HELD.fullmatch, map(str.strip, lines)), "") if evaluator else ""
+    at = next((n for n, name in enumerate(names) if is_interpreter(name)), len(names))
+    evaluates, query = at < len(names), not {"jq", "gojq", "yq"}.isdisjoint(names[:at])
+    told = next(filter(_NOT_HELD.fullmatch, map(str.strip, lines)), "") if evaluates else ""
     last = next((line for line in map(str.strip, reversed(lines)) if line), "")
-    if not told and _NO.fullmatch(last) and (query or evaluator):
-        pairs = itertools.pairwise(programs[0])
-        code = next((after for word, after in pairs if _CODE_OPTION.fullmatch(word)), "")
+    if not told and _NO.fullmatch(last):
+        code = code_of(programs[0][at:]) or ""
         shown = _CODE.search(code) and not HANDS_ON.search(code)
         told = last if ({"-e", "--exit-status"}.isdisjoint(names) if query else shown) else ""
     if not told:

@@ -13,7 +13,7 @@ import re
 from fnmatch import fnmatchcase
 
 from flow.core.attribution.reading import Attribution
-from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS
+from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, TESTS
 from flow.core.masked_exit.runner_tables import LAUNCHERS
 from flow.core.masked_exit.runner_words import option_values
 from flow.core.masked_exit.shell import base_name, in_folders
@@ -151,6 +151,7 @@ _SUBCOMMANDS = {
 """For checkers with several subcommands, those that check; such a word is no path."""
 GREP = "grep"
 _GREPS = (GREP, "egrep", "fgrep")
+_GIT_GREP = "git grep"
 _GREP_PATTERNS = ("-e", "-f", "--regexp", "--file")
 _GREP_VALUES = (
     *_GREP_PATTERNS, "-m", "-A", "-B", "-C", "-d", "-D", "--include", "--exclude", "--exclude-dir",
@@ -174,6 +175,8 @@ _ASKS_OF = {
 """
 _BESIDE_CHECKERS = CANNOT_FAIL | FILTERS | {"cd"}
 """Programs that may run beside checkers and check nothing themselves."""
+DECIDE = ("exit", "false", *TESTS)
+"""Programs that decide by what ``grep`` found."""
 _TAKE_MODULES = ("pylint", "staticcheck", "revive")
 """Checkers that take the names of modules or packages for paths."""
 _GLOB = re.compile(r"[*?\[{]|\.\.\.")
@@ -203,17 +206,20 @@ def checkers(commands: Sequence[Sequence[str]]) -> tuple[SearchedFolders, ...]:
     that is not known could name other files.
     """
     searched = []
+    beside = any(base_name(words[0]) in DECIDE for words in commands)
     for folder, words in in_folders(commands):
-        if base_name(words[0]) in _BESIDE_CHECKERS:
+        if base_name(words[0]) in {*_BESIDE_CHECKERS, *DECIDE}:
             continue
         program, given = checker_of(words)
         if program in _GREPS:
             found = _searched_by_grep(folder, given)
+        elif program == _GIT_GREP:
+            found = _searched_by_git_grep(folder, given)
         elif base_name(words[0]) == "find":
             found = _searched_by_find(folder, words)
         else:
             found = _searched_by_checker(folder, program, given) if program else None
-        if found is None:
+        if found is None or (beside and found.program != GREP):
             return ()
         searched.append(found)
     return tuple(searched)
@@ -262,6 +268,21 @@ def _searched_by_grep(folder: str, given: Sequence[str]) -> SearchedFolders | No
         names or ("*",),
         patterns=tuple(posixpath.join(folder, path) for path in paths if _names_files(path)),
     )
+
+
+def _searched_by_git_grep(folder: str, given: Sequence[str]) -> SearchedFolders | None:
+    """The places that ``git grep ... -- PATHS`` searches, which need not exist.
+
+    None if a path has another meaning (``:/src``). A pattern matches in all folders below.
+    """
+    own = given[given.index("--") + 1 :] if "--" in given else ()
+    paths = [path for path in own if not path.startswith((":!", ":^", ":(exclude)"))] or ["."]
+    if any(path.startswith(":") for path in paths):
+        return None
+    found = _searched_by_grep(folder, (GREP, *paths))
+    split = (path.rpartition("/") for path in paths if _GLOB.search(path))
+    patterns = (posixpath.join(folder, start, "**", name) for start, _, name in split)
+    return found and found._replace(patterns=tuple(patterns))
 
 
 _FIND_PLAIN = ("(", ")", "-o", "-or", "f", "-type", "-print", "-name")
@@ -344,6 +365,8 @@ def checker_of(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     name, rest = _behind_launcher(words)
     if name in _GREPS:
         return name, rest
+    if name == "git" and rest[:1] == ("grep",):
+        return _GIT_GREP, rest[1:]
     if name not in CHECKED_FILES:
         return "", ()
     if name in _SUBCOMMANDS:

@@ -52,6 +52,8 @@ class CommandReading(NamedTuple):
     """Programs that have to fail for it to exit 0: ``! rg word src``."""
     first_only: tuple[tuple[str, ...], ...] = ()
     """Programs that read the first of their files alone, each with patterns of these files."""
+    without_asserts: bool = False
+    """Python takes the asserts out of what it runs (``python -O``)."""
 
     def to_document(self) -> dict[str, Any]:
         """The reading as a cache stores it."""
@@ -76,6 +78,7 @@ class CommandReading(NamedTuple):
             unheard=tuple(map(str, document["unheard"])),
             must_fail=tuple(map(str, document["must_fail"])),
             first_only=tuple(tuple(map(str, words)) for words in document["first_only"]),
+            without_asserts=bool(document["without_asserts"]),
         )
 
 

@@ -28,7 +28,7 @@ FEWER = "fewer tests: "
 """Start of a limitation about tests that ran before and did not now."""
 
 OTHER_CODE = "other code: "
-"""Start of a limitation about tests that may have run the code of another checkout."""
+"""Start of a limitation about tests that may have run other code than this checkout's."""
 
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
 ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."

@@ -144,7 +144,8 @@ class Commands(Builtins):
         if node is not self.run.place:
             inner = FAILED if before.runner_end != FAILED else None  # of a function, of a shell
             good = {end for end in ended if end.status == 0 or end.runner_end == inner}
-            return good if good and not self.turning else ended
+            either = self.turning or (self.run.reached and self.tested)
+            return good if good and not either else ended
         if self.tested and not self.run.asked:
             return ended
         again = self.retry and before.runner_end == FAILED
@@ -187,9 +188,13 @@ class Commands(Builtins):
         """The state with variables that the expansion of a word sets: ``$((x=1))``, ``${x:=1}``."""
         for source in node.source:
             for name, sign in _SETS.findall(source) if "$((" in source or "${" in source else ():
-                if sign == ":=" and dict(state.values).get(name, ""):
+                known = dict(state.values).get(name)
+                if sign == ":=" and known:
                     continue  # a variable with a value keeps it
-                state = state.setting(name, self._kept(UNKNOWN, state, states))
+                value = UNKNOWN
+                if sign == ":=" and known is not None:  # else it may be in the environment
+                    (value,) = word_values(None, source, state.lookup())[:1] or (UNKNOWN,)
+                state = state.setting(name, self._kept(value, state, states))
         return state
 
     def _changed(self, source: str, state: State, states: States) -> set[State]:
@@ -312,8 +317,9 @@ class Commands(Builtins):
             and runner.name == self.run.runner
             and _same_tests(words, self.run.followed or ())
         )
-        if self.run.followed is None:  # any runner is followed: only its start counts
-            return with_status(state._replace(runner_end=PASSED), (0, 1))
+        if self.run.followed is None:  # its start counts, but not where a place is followed
+            begun = state if self.run.place else state._replace(runner_end=PASSED)
+            return with_status(begun, (0, 1))
         if words != self.run.followed and not again:
             return with_status(state, (0, 1))
         self.run.second_try = self.run.second_try or again

@@ -1,10 +1,11 @@
 """Checks that are no test runners, and whose failure a command drops.
 
-One place in the text at a time is followed while all else succeeds. Two kinds are masked:
+One place in the text at a time is followed while all else succeeds. Three kinds are masked:
 
 * a check in a loop, or in a function that is called more than once, of which only the last run
   decides (``for f in bin/*.sh; do bash -n "$f"; done``);
-* a program that only answers by its status, which nothing asks for (``grep -q a x; ls``).
+* a program that only answers by its status, which nothing asks for (``grep -q a x; ls``);
+* a branch that only fails, behind a check, and whose failure nothing asks for (``a || false; b``).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from flow.core.masked_exit.states import FAILED, PASSED, ShellRun, State, TooMuc
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Parse = Callable[[str], ShellNode | None]
 
@@ -46,6 +47,8 @@ _ASKS_ONLY = {
 }  # fmt: skip
 """Programs that with one of these options do nothing but answer by their status."""
 _QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent")
+_ARGUMENT = re.compile(r"\[?\[? ?(?:-[nz] )?\"?\$(?:#|\{?\d)[^$]*")
+"""A test of how a function was called."""
 _OF_FILES = re.compile(r"[ `]-[bcdefhLprsSwx] |\$\(")
 """Signs that ``test`` asks about a file, or about what a program prints."""
 
@@ -80,6 +83,72 @@ def dropped_check(node: ShellNode, parse: Parse) -> str:
     return ""
 
 
+def dropped_refusal(node: ShellNode, parse: Parse) -> str:
+    """The first check behind which a branch only fails, and that failure is dropped; else empty.
+
+    ``a || die; b || die``, where ``die`` returns 1 and does not exit.
+    """
+    everything = list(_everything(node, parse))
+    functions = {part.words[0]: part.parts[0] for part in everything if part.kind == "function"}
+    aside = _inside(everything, ("background",))
+    steps = 0
+    for part in everything:
+        for check, branch, turned in () if id(part) in aside else _branches(part):
+            told = _refused(check, branch) if _only_fails(branch, functions) else None
+            if told is None:
+                continue
+            try:
+                run = ShellRun(parse, place=branch, asked=False, reached=True, steps=steps)
+                ended = process(run, node, State(pipefail=True))
+            except (TooMuch, RecursionError):
+                return ""
+            steps = run.steps
+            if any(state.status == 0 and state.runner_end == FAILED for state in ended):
+                return _text(told, turned=turned)
+    return ""
+
+
+def _branches(part: ShellNode) -> Iterator[tuple[ShellNode, ShellNode, bool]]:
+    """(Check, branch behind it, whether the check's success leads there) of a construct."""
+    if part.kind in ("and", "or"):
+        yield part.parts[0], part.parts[1], part.kind == "and"
+    elif part.kind == "if":
+        for check, branch in zip(part.parts[::2], part.parts[1::2], strict=False):
+            negated = [inner.kind for inner in check.parts] == ["not"]
+            yield check, branch, not negated
+        if part.complete:
+            yield part.parts[-3], part.parts[-1], False
+
+
+def _only_fails(node: ShellNode, functions: Mapping[str | None, ShellNode], depth: int = 0) -> bool:
+    """Whether a branch does nothing but fail at its end, in so many words."""
+    if node.kind in ("sequence", "group", "subshell"):
+        return bool(node.parts) and _only_fails(node.parts[-1], functions, depth)
+    if node.kind != "command" or not node.words or depth > MOST_NESTED:
+        return False
+    name, *rest = node.words
+    if name in functions:
+        return _only_fails(functions[name], functions, depth + 1)
+    status = (rest or ["0"])[0]
+    fails = status is not None and status.isdigit() and status.strip("0") != ""
+    return name == "false" or (name in ("return", "exit") and fails)
+
+
+def _refused(check: ShellNode, branch: ShellNode) -> ShellNode | None:
+    """The program that decides whether such a branch is taken; None if it need not be heard.
+
+    A function, or a subshell, may also end where it has nothing to do (``cd x || return 1``).
+    """
+    leaves = any(part.words[:1] in (("return",), ("exit",)) for part in constructs(branch))
+    for part in constructs(check):
+        words = plain_words(part.words) if part.kind == "command" else ()
+        if not words or _ARGUMENT.fullmatch(" ".join(part.source).rstrip(" ]")):
+            continue
+        if _is_followed(part) if leaves else base_name(words[0] or "") not in CANNOT_FAIL:
+            return part
+    return None
+
+
 def _everything(node: ShellNode, parse: Parse, depth: int = 0) -> Iterator[ShellNode]:
     """The constructs of a command, and those of inner shells (``bash -c``)."""
     for part in constructs(node):
@@ -108,11 +177,12 @@ def _inside(parts: Iterable[ShellNode], kinds: tuple[str, ...]) -> set[int]:
     return {id(inner) for part in parts if part.kind in kinds for inner in constructs(part)}
 
 
-def _text(place: ShellNode) -> str:
+def _text(place: ShellNode, *, turned: bool = False) -> str:
     """The first words of a check, for a reason."""
     command = plain_command(place.parts[0] if place.kind == "not" else place)
-    words = ["!" if place.kind == "not" else "", *(text.strip("`") for text in command.source[:4])]
-    return f"`{' '.join(filter(None, words))[:60]}`"
+    words = [text.strip("`") for text in command.source[:4]]
+    sign = "! " if place.kind == "not" or turned else ""
+    return f"`{sign}{' '.join(filter(None, words))[:60]}`"
 
 
 def _decides(place: ShellNode) -> bool:

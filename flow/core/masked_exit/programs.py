@@ -8,7 +8,13 @@ from __future__ import annotations
 import itertools
 import re
 
-from flow.core.masked_exit.runner_names import STARTS_CODE, mentioned_runner, runner_of
+from flow.core.masked_exit.runner_names import (
+    STARTS_CODE,
+    handed_on,
+    mentioned_runner,
+    runner_of,
+)
+from flow.core.masked_exit.runner_words import code_of
 from flow.core.masked_exit.shell import (
     LAST,
     ShellNode,
@@ -55,19 +61,27 @@ LOOKS = CANNOT_FAIL | READERS | {
     "uname", "xxd", "yes",
 }  # fmt: skip
 """Programs that show, move or remove something; their failure does not matter."""
+PREPARES = CANNOT_FAIL | {"cd", "pushd", "popd", "mkdir", "rm", "cp", "mv", "touch", "ln", "chmod"}
+"""Those of them by which nothing is asked."""
 _EXIT_ZERO = {
     "bandit": ("--exit-zero",), "flake8": ("--exit-zero",), "pylint": ("--exit-zero",),
-    "ruff": ("--exit-zero",), "hadolint": ("--no-fail",), "vale": ("--no-exit",),
+    "ruff": ("--exit-zero", "--fix-only"), "hadolint": ("--no-fail",), "vale": ("--no-exit",),
+    "staticcheck": ("-fail=", "-fail=none"),
     "golangci-lint": ("--issues-exit-code=0",), "gitleaks": ("--exit-code=0",),
     "trivy": ("--exit-code=0",), "checkov": ("--soft-fail", "-s"), "sqlfluff": ("--nofail",),
     "swiftlint": ("--lenient",), "tflint": ("--force",), "credo": ("--mute-exit-status",),
-    "mix": ("--mute-exit-status",), "gofmt": ("-l",), "goimports": ("-l",),
+    "mix": ("--mute-exit-status", "--ignore-exit-status"), "gofmt": ("-l",), "goimports": ("-l",),
     "gofumpt": ("-l",), "go": ("-exec=true", "-exec=/bin/true", "-exec=echo"),
     "bazel": ("--run_under=true", "--run_under=/bin/true", "--run_under=echo"),
-    "npm": ("--script-shell=true", "--script-shell=/bin/true"),
+    "npm": ("--script-shell=true", "--script-shell=/bin/true", "--audit-level=none"),
     "just": ("--shell=true", "--shell=/bin/true", "--shell=:"),
     "newman": ("--suppress-exit-code", "-x"), "lit": ("--ignore-fail",),
     "llvm-lit": ("--ignore-fail",), "k6": ("--no-thresholds",),
+    "scons": ("-i", "--ignore-errors"), "invoke": ("--warn-only", "invoke=-w"),
+    "inv": ("--warn-only", "inv=-w"), "conftest": ("--no-fail",), "gosec": ("-no-fail",),
+    "cspell": ("--no-exit-code",), "knip": ("--no-exit-code",),
+    "safety": ("--continue-on-error",), "locust": ("--exit-code-on-error=0",),
+    "govulncheck": ("-json", "-format=json", "-format=sarif", "-format=openvex"),
 }  # fmt: skip
 """Options of checkers that let them end with 0 after any finding, and of runners that start
 something else in the tests' place; a value may also be the next word (each one's documentation,
@@ -77,6 +91,9 @@ _EXIT_ONLY_WITH = {
     "cppcheck": ("--error-exitcode",), "golint": ("-set_exit_status", "--set_exit_status"),
     "semgrep": ("--error", "ci", "test", "--test", "--validate"),
     "clang-format": ("-Werror", "--Werror"),
+    "trivy": ("--exit-code", "--version", "-v", "version", "--download-db-only", "clean"),
+    "grype": ("--fail-on", "-f", "version", "db", "--version"),
+    "trufflehog": ("--fail", "--version"),
 }  # fmt: skip
 """Checkers that end with 0 after any finding, unless one of these words is given."""
 _DIFF_TELLS = ("--exit-code", "--quiet", "--check", "--no-index")
@@ -126,18 +143,25 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     """The command whose failure a program's own options hide from its exit status; None if none.
 
     ``find -exec ... ;`` ends with 0 even if its commands fail, ``ruff --exit-zero`` even with
-    findings, ``make -i`` and ``make -n`` even if a recipe fails or would fail.
+    findings, ``make -i`` and ``make -n`` even if a recipe fails or would fail; also where another
+    program starts it (``uv run ruff check --exit-zero``).
     """
+    own = _silenced(words)
+    return own or next(filter(None, map(_silenced, handed_on(words))), None)
+
+
+def _silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """The command whose failure the options of this very program hide; None if they hide none."""
     name = base_name(words[0]) if words and words[0] is not None else ""
     if name == "find":
         return _of_find(words)
     if name in MAKES:
         return words if any(map(_lenient, words[1:])) else None
     if name in ("mvn", "mvnw"):
-        return words if any(word in _MAVEN for word in words) else None
+        return words if any(_MAVEN.fullmatch(word or "") for word in words) else None
     if name == "script":
         return _of_script(words)
-    code = _code(name, words)
+    code = code_of(words)
     if code is not None:
         return _of_code(code)
     return words if _ends_with_0(name, words) else None
@@ -219,27 +243,10 @@ def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     return command
 
 
-_CODE = {
-    "perl": ("-e", "-E"), "ruby": ("-e",), "node": ("-e", "--eval"), "php": ("-r",),
-    "awk": (), "gawk": (), "mawk": (),
-}  # fmt: skip
-"""Interpreters with the options before their code; without options it is the first operand."""
 HANDS_ON = re.compile(
     r"exit|check\s*=\s*True|check_call|check_output|raise|\bdie\b|assert|execSync|execFileSync"
-    r"|returncode|status"
+    r"|returncode|status|\brun\(`"  # Julia's fails with its command
 )
-
-
-def _code(name: str, words: tuple[str | None, ...]) -> str | None:
-    """The code in ``python -c CODE`` and similar commands; None if there is none."""
-    options = ("-c",) if name.startswith("python") else _CODE.get(name)
-    if options is None:
-        return None
-    rest = words[1:]
-    if not options:
-        return next((word for word in rest if word is None or word[:1] != "-"), None)
-    starts = [n for n, word in enumerate(rest[:-1]) if word in options]
-    return rest[starts[0] + 1] if starts else None
 
 
 def _of_code(code: str) -> tuple[str | None, ...] | None:
@@ -257,7 +264,7 @@ def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     return words if runs and "e" not in short and "--return" not in options else None
 
 
-_MAVEN = ("-fn", "--fail-never", "-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true")
+_MAVEN = re.compile(r"-fn|--fail-never|-Dmaven\.test\.failure\.ignore(?:=true)?", re.IGNORECASE)
 
 
 def _lenient(word: str | None) -> bool:
@@ -424,6 +431,8 @@ def without_shell(words: tuple[str | None, ...]) -> tuple[str | None, bool]:
         text = own[index] if index is not None and index < len(own) else None
         return text, own is words
     name = base_name(words[0] or "") if words else ""
+    if base_name(name.partition(" ")[0]) in SHELLS:  # env -S "bash -c ..."
+        return words[0], False
     for index, word in enumerate(words[1:-1], 1):
         short = name == "script" and word is not None and word[:1] == "-" and word.endswith("c")
         if short or word in _OPTION_RUNS.get(name, ()):

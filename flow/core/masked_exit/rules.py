@@ -17,9 +17,11 @@ import re
 from contextlib import suppress
 from functools import cache
 
-from flow.core.masked_exit.dropped import LEAVE, MOST_NESTED, dropped_check
+from flow.core.masked_exit.dropped import LEAVE, MOST_NESTED, dropped_check, dropped_refusal
 from flow.core.masked_exit.programs import (
     CANNOT_FAIL,
+    FILTERS,
+    PREPARES,
     SEARCHERS,
     TESTS,
     alone,
@@ -81,7 +83,7 @@ class Exits(NamedTuple):
     unheard: tuple[str, ...] = ()
     """Programs in substitutions that can fail while it is 0: ``test -z "$(find src)"``."""
     must_fail: tuple[str, ...] = ()
-    """Programs that have to fail for it to be 0: ``! rg word src``."""
+    """Programs that have to fail for it to be 0, or may: ``! rg word src``, ``! a | grep x``."""
 
 
 def exits(node: ShellNode, parse: Parse) -> Exits:
@@ -100,17 +102,19 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         if command.words[:1] not in functions and runner_of(command.words)
     ]
     runners = [_name(words) for words in starting]
-    lost = next(iter((*starting, *(c.words for c in everything if _fails(c)))), ())
+    hidden = _only_silenced(node, parse)
+    lost = next(iter((*starting, *hidden, *(c.words for c in everything if _fails(c)))), ())
     try:
         run = ShellRun(parse)
         ended = process(run, node, State(pipefail=True))
-        if lost and all(state.status == 0 for state in ended):
+        if lost and (hidden or all(state.status == 0 for state in ended)):
             option = lacks_option(plain_words(lost))
             way_out = f" (with `{option}` it would show)" if option else ""
             return Exits(f"the command's exit status is 0 even where {_name(lost)} fails{way_out}")
         analysis = _followed(node, parse, list(run.seen))
-        dropped = "" if analysis.masked_exit else dropped_check(node, parse)
-        if dropped:
+        if not analysis.masked_exit and (
+            dropped := dropped_check(node, parse) or dropped_refusal(node, parse)
+        ):
             return Exits(_unheard(dropped))
         if not analysis.masked_exit:
             analysis = _with_others(analysis, node, parse, set(run.seen))
@@ -122,6 +126,15 @@ def exits(node: ShellNode, parse: Parse) -> Exits:
         if not runners:
             return Exits()
         return Exits(f"nothing tells whether the status of {runners[0]} reaches the end: too much")
+
+
+def _only_silenced(node: ShellNode, parse: Parse) -> list[Words]:
+    """The programs whose failure is hidden, if a command does nothing but prepare beside them."""
+    everything = (*commands(node), *nested_commands(node, parse))
+    programs = [plain_words(c.words) for c in everything if inner_text(plain_command(c)) is None]
+    acts = [words for words in programs if words and base_name(words[0] or "") not in PREPARES]
+    hidden = [found for found in map(silenced, acts) if found]
+    return hidden if len(hidden) == len(acts) else []
 
 
 def _followed(node: ShellNode, parse: Parse, runners: list[tuple[str | None, ...]]) -> Exits:
@@ -169,6 +182,8 @@ def _with_others(
 ) -> Exits:
     """The facts with the programs that are no runners, and whose failure lets a command pass."""
     compared = {plain_words(command.words) for command in _compared(node)}
+    piped = {plain_words(command.words) for command in _piped_behind_not(node)}
+    compared |= set(filter(_feeds, piped))
     everything = (*commands(node), *nested_commands(node, parse))
     programs = dict.fromkeys(plain_words(command.words) for command in everything)
     unheard: dict[str, None] = {}
@@ -181,7 +196,7 @@ def _with_others(
         for words, _, passes in _each(followed, node, parse):
             if FAILED in passes and words in compared:
                 unheard[words[0] or ""] = None
-            elif passes and passes <= {FAILED, FAILURE_EXAMINED}:
+            elif passes and (words in piped or passes <= {FAILED, FAILURE_EXAMINED}):
                 must_fail[words[0] or ""] = None
     return exit_analysis._replace(unheard=tuple(unheard), must_fail=tuple(must_fail))
 
@@ -196,6 +211,19 @@ def _compared(node: ShellNode) -> Iterator[ShellNode]:
         if part in deciding or (part.kind == "assign" and re.search(rf"\$\{{?{name}\b", asked)):
             for inner in part.parts:
                 yield from commands(inner)
+
+
+def _piped_behind_not(node: ShellNode) -> Iterator[ShellNode]:
+    """The programs before the last one of a pipe behind ``!``: it passes if any of them fails."""
+    for part in constructs(node):
+        if part.kind == "not" and part.parts[0].kind == "pipe":
+            for inner in part.parts[0].parts[:-1]:
+                yield from commands(inner)
+
+
+def _feeds(words: Words) -> bool:
+    """Whether a program does nothing in a pipe but look for what the next ones get."""
+    return bool(words) and base_name(words[0] or "") in {*FILTERS, *SEARCHERS, "find", "git"}
 
 
 def _compares(command: ShellNode) -> bool:

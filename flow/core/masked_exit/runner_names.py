@@ -27,12 +27,18 @@ from flow.core.masked_exit.runner_tables import (
     VALUED,
     WITH,
 )
-from flow.core.masked_exit.runner_words import operands, python_option, tests_by_name
+from flow.core.masked_exit.runner_words import (
+    PYTHON,
+    code_of,
+    operands,
+    python_option,
+    tests_by_name,
+)
 from flow.core.masked_exit.shell import base_name, plain_words
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     Words = tuple[str | None, ...]
 
@@ -53,7 +59,6 @@ class Runner(NamedTuple):
 _NONE = Runner()
 _MANAGE = "manage.py test"
 _NODE = "node --test"
-_PYTHON = re.compile(r"(?:python|pypy|ipython|jython|graalpy)[\d.]*(?:\.exe)?|py")
 _OF_FILE = re.compile(r"\.(?:js|mjs|cjs|phar|exe|cmd|bat|pyz)$")
 _VERSION = re.compile(r"(?:==.*|@.*|-?\d[\d.]*)$")
 _SHELL = re.compile(r"(?:ba|da|z|k|a|fi)?sh")
@@ -66,7 +71,6 @@ STARTS_CODE = re.compile(
 )
 """Words of code that starts another program."""
 _UNITTEST = re.compile(r"unittest\.main|TextTestRunner")
-_CODE = {"node": ("-e", "--eval", "-p"), "php": ("-r",), "ruby": ("-e",), "perl": ("-e", "-E")}
 
 
 def runner_of(words: Words) -> str:
@@ -81,7 +85,7 @@ def report_of(words: Words) -> str:
 
 def mentioned_runner(text: str) -> Words | None:
     """The first runner in a text, as if its words were a command; None if there is none."""
-    words = re.split(r"[^\w./=:-]+", text[:4000])
+    words = re.split(r"[^\w./=:-]+", text)
     for index in range(len(words)):
         for end in range(index + 1, index + 6):
             if words[index] and _by_itself(tuple(words[index:end])).name:
@@ -110,7 +114,7 @@ def started(words: Words) -> Runner:
         return _carried(CARRIERS[name], words[1:])
     if name in NAMES_ONLY or name in ALONE or name in INTERPRETERS or SAME.get(name, name) in WITH:
         return _NONE
-    if _PYTHON.fullmatch(name):
+    if PYTHON.fullmatch(name):
         return _scanned(_behind_module(words), _if_certain)._replace(is_wrapped=True)
     if _SHELL.fullmatch(name) and any(w and re.match(r"-\w*c$", w) for w in words):
         return _NONE
@@ -131,7 +135,7 @@ def _by_itself(words: Words) -> Runner:
     for shown in (name, _OF_FILE.sub("", name), _VERSION.sub("", name)):
         if shown in ALONE:
             return Runner(shown, ALONE[shown], words)
-    if _PYTHON.fullmatch(name):
+    if PYTHON.fullmatch(name):
         return _of_python(rest)
     if name == "manage.py":
         return Runner(_MANAGE, "unittest", words) if rest[:1] == ("test",) else _NONE
@@ -171,7 +175,7 @@ def _by_word(name: str, words: Words) -> Runner:
 def starts_runners(name: str) -> bool:
     """Whether a program of this name is a runner, or runs tests with the right words."""
     tables = (ALONE, WITH, SAME, LAUNCHERS, INTERPRETERS)
-    return any(name in table for table in tables) or _PYTHON.fullmatch(name) is not None
+    return any(name in table for table in tables) or PYTHON.fullmatch(name) is not None
 
 
 def _launched(name: str, rest: Words) -> Runner:
@@ -205,6 +209,29 @@ def _launched(name: str, rest: Words) -> Runner:
     return _NONE
 
 
+MOST_HANDED_ON = 40
+"""Words of a command that are looked at as the begin of another one."""
+
+
+def handed_on(words: Words) -> Iterator[Words]:
+    """The commands that a launcher, ``docker run`` or ``python -m`` may start, from its words."""
+    name, rest = base_name(words[0] or "") if words else "", words[1:]
+    if PYTHON.fullmatch(name):
+        index, kind, module = python_option(rest)
+        if kind == "m":
+            yield (module, *rest[index:])
+    before = LAUNCHERS.get(name, CARRIERS.get(name))
+    if before is None or name == "find":
+        return
+    start = next((n + 1 for n, word in enumerate(rest) if word in before), None) if before else 0
+    for index in range(len(rest) if start is None else start, min(len(rest), MOST_HANDED_ON)):
+        word = rest[index]
+        if word is not None and word[:1] != "-":
+            yield (word.partition("@")[0], *rest[index + 1 :])
+            if name in LAUNCHERS and (rest[index - 1] or "-")[:1] != "-":
+                return  # what follows are its arguments
+
+
 def _carried(before: tuple[str, ...], rest: Words) -> Runner:
     """The runner anywhere after the first word of ``before``."""
     start = next((n + 1 for n, word in enumerate(rest) if word in before), None) if before else 0
@@ -213,7 +240,7 @@ def _carried(before: tuple[str, ...], rest: Words) -> Runner:
 
 def _if_certain(words: Words) -> Runner:
     name = base_name(words[0] or "") if words else ""
-    if name in CERTAIN or _PYTHON.fullmatch(name):
+    if name in CERTAIN or PYTHON.fullmatch(name):
         return _by_itself(words)
     known = WITH.get(SAME.get(name, name), {})
     form = known.get(words[1] or "") if len(words) > 1 else None
@@ -292,15 +319,15 @@ def _of_interpreter(name: str, rest: Words) -> Runner:
         return Runner(_NODE, _NODE, own)
     option = ""
     for index, word in enumerate(rest):
-        if option in _CODE.get(name, ()):
-            return _of_code(word)
         if option == "--run" and tests_by_name(word or ""):
             return Runner(f"{name} --run {word}", "", own)
         if word is None or word.startswith("-"):
             option = word or ""
             continue
         script = _by_itself((word, *rest[index + 1 :]))
-        if script.name or not option:
+        if script.name:
             return script
+        if not option:
+            break
         option = ""
-    return _NONE
+    return _of_code(code_of(own))

@@ -16,6 +16,14 @@ _OPTIONS = {
     "rspec": ("--dry-run",), "mocha": ("--dry-run",), "ginkgo": ("--dry-run",),
     "robot": ("--dryrun",), "pabot": ("--dryrun",), "trial": ("--dry-run", "-n"),
     "nosetests": ("--collect-only",), "nose2": ("--collect-only",), "stestr": ("--list",),
+    "turbo": ("--dry-run", "--dry", "--graph"), "nx": ("--graph",),
+    "scons": (
+        "-n", "--no-exec", "--just-print", "--dry-run", "--recon", "-c", "--clean", "-h", "-H",
+    ),
+    "ant": ("-projecthelp", "-p", "-diagnostics", "-h"), "cargo": ("--no-run",),
+    "cabal": ("--dry-run",), "zig": ("--test-no-exec",), "ward": ("--dry-run",),
+    "zope-testrunner": ("--list-tests",), "testcafe": ("--list-browsers", "-b"),
+    "kaocha": ("--print-config", "--print-test-plan"), "artisan": ("--list-tests",),
     "cucumber": ("--dry-run", "-d"), "behave": ("--dry-run", "-d"), "behat": ("--dry-run",),
     "prove": ("--dry", "-D"), "bats": ("--count", "-c"), "crystal": ("--dry-run",),
     "lit": ("--show-tests",), "llvm-lit": ("--show-tests",), "deno test": ("--no-run",),
@@ -48,7 +56,12 @@ _SUBCOMMANDS = {
         "list", "l", "config", "c", "depends", "de", "devenv", "d", "quickstart", "q", "schema",
         "man",
     ),
-    "codecept": ("dry-run",),
+    "codecept": ("dry-run", "build", "bootstrap", "clean", "init"),
+    "codeceptjs": ("dry-run", "list", "init", "def", "info"),
+    "elm-test": ("init", "install", "make"),
+    "stestr": ("last", "list", "load", "failing", "slow", "history", "init"),
+    "avocado": ("list", "jobs", "config", "plugins", "variants", "diff"),
+    "jasmine": ("init", "examples", "enumerate"), "phpspec": ("describe", "d"),
 }  # fmt: skip
 """Operands with which a runner runs no test, where they come first."""
 _ONLY_FAILED = {

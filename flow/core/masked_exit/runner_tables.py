@@ -147,6 +147,18 @@ required before it, if any.
 """
 INTERPRETERS = ("node", "nodejs", "tsx", "ts-node", "php", "ruby", "perl", "jruby")
 """Programs that run the script that is their first operand."""
+CODE_OPTIONS = {
+    **dict.fromkeys(
+        ("node", "nodejs", "tsx", "ts-node", "bun"), r"(?:-pe?|-e|--eval|--print)(?:=(.*))?"
+    ),
+    **dict.fromkeys(("ruby", "jruby"), r"-[acnlpsSvwW\d]*e(.*)"), "deno": "eval()",
+    "perl": r"-[acfnlpsStTuUwWX\d]*[eE](.*)", "php": "-r(.*)", "lua": "-e(.*)", "Rscript": "-e()",
+    "julia": "(?:-[eE]|--eval|--print)(?:=(.*))?", "elixir": "(?:-e|--eval)()",
+    **dict.fromkeys(("awk", "gawk", "mawk"), ""),
+}  # fmt: skip
+"""Interpreters, with the pattern of the option before their code, which may hold the code itself
+(Python's: ``runner_words.python_option``). Empty: the code is the first operand.
+"""
 _SHOWS = """
 [ [[ (( ag ack awk basename black brew cat cd chmod chown cmp code codespell comm command cp curl
 cut date diff dirname du echo egrep eslint eval exit export false fgrep file find flake8 gawk gem

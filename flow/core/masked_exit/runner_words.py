@@ -5,7 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 
-from flow.core.masked_exit.runner_tables import MAKES_READY, PREPARES, TEST_WORDS, VALUED
+from flow.core.masked_exit.runner_tables import (
+    CODE_OPTIONS,
+    MAKES_READY,
+    PREPARES,
+    TEST_WORDS,
+    VALUED,
+)
 from flow.core.masked_exit.shell import base_name
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +27,8 @@ _FLAGS = frozenset(
     )
 )  # fmt: skip
 """Options of programs in ``WITH`` that have no value."""
+PYTHON = re.compile(r"(?:python|pypy|ipython|jython|graalpy)[\d.]*(?:\.exe)?|py")
+_VERSION = re.compile(r"[\d.]+$")
 
 
 def tests_by_name(target: str) -> bool:
@@ -138,3 +146,54 @@ def python_option(rest: Words) -> tuple[int, str, str | None]:
         if word[place] in "mc":
             return index, word[place], value
     return index, "", None
+
+
+_OPTIMIZED = re.compile(r"\bPYTHONOPTIMIZE=(?!['\"]?0?['\"]?(?:[\s;&|)]|$))")
+
+
+def python_of(words: Words) -> Words:
+    """The words from Python on, which a launcher may start; empty if there is none."""
+    names = (n for n, word in enumerate(words) if PYTHON.fullmatch(base_name(word or "")))
+    return words[next(names, len(words)) :]
+
+
+def drops_asserts(words: Words) -> bool:
+    """Whether Python takes every assert out of what it runs (``python -O``)."""
+    own = python_of(words)[1:]
+    return any(re.match(r"-[^-mcWX]*O", word or "") for word in own[: python_option(own)[0]])
+
+
+def sets_optimize(text: str) -> bool:
+    """Whether a command sets the variable by which Python does so."""
+    return _OPTIMIZED.search(text) is not None
+
+
+def is_interpreter(name: str) -> bool:
+    """Whether a program of this name runs code that stands behind an option."""
+    return PYTHON.fullmatch(name) is not None or bool(CODE_OPTIONS.get(_VERSION.sub("", name)))
+
+
+def code_of(words: Words) -> str | None:
+    """The code in ``python -c CODE``, ``node -p CODE`` or ``awk CODE``.
+
+    None if there is none, or the shell computes it; a word after an option may be its value.
+    """
+    name = base_name(words[0] or "") if words else ""
+    if PYTHON.fullmatch(name):
+        _, kind, value = python_option(words[1:])
+        return value if kind == "c" else None
+    options = CODE_OPTIONS.get(_VERSION.sub("", name))
+    if options is None:
+        return None
+    rest, is_value = list(words[1:]), False
+    while options and rest:
+        word = rest.pop(0) or ""
+        code = re.fullmatch(options, word, re.DOTALL)
+        if code is not None and code[1]:
+            return code[1]
+        if code is not None:
+            break
+        if word[:1] != "-" and not is_value:
+            return None
+        is_value = word[:1] == "-"
+    return next((word for word in rest if word is None or word[:1] != "-"), None)

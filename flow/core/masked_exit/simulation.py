@@ -148,6 +148,8 @@ class Shell(Commands):
         failed = bool(states) and all(state.runner_end == FAILED for state in states)
         only = failed and not self.aside
         self.retry = before or (only and (turn or self.run.place is None))
+        if self.run.reached and node is self.run.place and not self.tested:
+            states = frozenset(state._replace(runner_end=FAILED) for state in states)
         ends = self.node(node, states)
         self.retry = before
         return ends

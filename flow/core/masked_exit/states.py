@@ -121,7 +121,9 @@ class ShellRun:
 
     With ``place`` it is the command at this place in the text instead, while all else succeeds
     where it can. Without ``asked`` its ends as a condition are not recorded; with ``turned`` a 0 is
-    its failure (``if [ ! -f x ]``). ``steps`` were taken before, and count against the limit.
+    its failure (``if [ ! -f x ]``). With ``reached`` the place is a branch: to come to it is a
+    failure, and conditions may end either way. ``steps`` were taken before, and count against the
+    limit.
     """
 
     def __init__(
@@ -132,10 +134,12 @@ class ShellRun:
         place: ShellNode | None = None,
         asked: bool = True,
         turned: bool = False,
+        reached: bool = False,
         steps: int = 0,
     ) -> None:
         self.parse, self.followed = parse, followed
         self.place, self.asked, self.turned = place, asked, turned
+        self.reached = reached
         self.runner = runner_of(followed) if followed else ""
         self.seen: dict[tuple[str | None, ...], None] = {}
         self.bodies: list[ShellNode] = []

@@ -31,7 +31,7 @@ _MOST = 256
 _REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{\w+\[\d\]\})")
 _STATUSES = re.compile(r"\$\{PIPESTATUS\[[@*]\]\}")
 _ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
-_DEFAULT = re.compile(r"\$\{(\w+):-([\w.]*)\}")
+_DEFAULT = re.compile(r"\$\{(\w+):[-=]([\w.]*|\$\?)\}")
 _SHOWN = re.compile(r"\$\((?:cat\s+|<\s*)([\w./-]+)\)|`cat\s+([\w./-]+)`")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _VAGUE = (UNKNOWN, TOLD)
@@ -62,7 +62,8 @@ def _texts(text: str, known: Lookup) -> list[str]:
         return [_known(whole[1].strip("{}"), known)]
     default = _DEFAULT.fullmatch(text)
     if default is not None:
-        return [known.get(default[1], UNKNOWN) or default[2]]
+        otherwise = known["?"] if default[2] == LAST else default[2]
+        return [known.get(default[1], UNKNOWN) or otherwise]
     shown = _SHOWN.fullmatch(text)
     if shown is not None:
         return [known.get(FILE + (shown[1] or shown[2]), UNKNOWN)]

@@ -338,6 +338,51 @@ for t in t/*.sh; do bash "$t" >/dev/null && echo ok; done | grep -c ok | grep -q
 ./gen-tests.sh; ./run-tests.sh
 npm run generate:tests; npm test
 make prepare-tests; make test
+python3 app.py -c 'os.system("pytest")'
+julia -e 'run(`pytest`)'
+perl -we 'exit system("pytest") >> 8'
+npx eslint --max-warnings 0 .
+uv run ruff check .
+docker build -t make -i .
+uv run python check.py -i
+python -m app make -i
+docker compose run --rm app git diff --exit-code
+ssh host 'make test'
+trivy image --exit-code 1 app
+mvn test -Dmaven.test.failure.ignore=false
+test -f out.txt && git diff
+find . -name '*.pyc' -exec rm -f {} \; && ls dist
+cat <(echo 'pytest || true') && pytest
+bash <(echo pytest)
+git commit -m "$(cat <<'X'@run pytest || true@X@)" && pytest
+env -S 'pytest -q'
+unset rc; pytest -q; : "${rc:=$?}"; exit $rc
+rc=; pytest -q || : "${rc:=$?}"; npm test || : "${rc:=$?}"; exit ${rc:-0}
+rc=; make; rc=${rc:-$?}; ls; exit $rc
+python -O -c 'import app'
+PYTHONOPTIMIZE=0 python -c 'assert ok'
+die() { echo no; return 1; }; test -f a || die
+die() { echo no; exit 1; }; test -f a || die; test -f b || die
+die() { echo no; return 1; }; set -e; test -f a || die; test -f b || die
+die() { echo no; return 1; }; test -f a || die || exit 1; test -f b || die
+die() { echo no; return 1; }; test -f a || die || exit $?; test -f b || die
+check() { test -f a || return 1; test -f b || return 1; }; check
+gen() { cd gen || return 1; ./gen.sh; }; gen; ./check
+need() { [ -n "$1" ] || return 1; cp "$1" out; }; need "$x"; ./check
+need() { [ $# -eq 1 ] || return 1; cp "$1" out; }; need "$x"; ./check
+up() { curl -sf localhost || return 1; }; if up; then ./a; else ./b; fi
+up() { curl -sf localhost || return 1; }; until up; do sleep 1; done; ./a
+rc=0; t() { ./x "$1" || return 1; }; t a || rc=1; t b || rc=1; exit $rc
+t() { ./x "$1" || return 1; }; t a; rc=$?; t b || rc=1; exit $rc
+set -e; t() { ./x "$1" || return 1; }; t a; t b
+trap 'exit 1' ERR; test -f a || false; test -f b
+retry() { for i in 1 2 3; do "$@" && return 0; sleep 1; done; return 1; }; retry ./a; ./b
+(cd x || exit 1; ./gen); ./check
+{ ./server || exit 1; } & ./client
+if ! ./a; then exit 1; fi; ./b
+for i in 1 2 3; do curl -sf localhost && break; sleep 1; done; pytest
+grep -q x f || echo x >> f; pytest
+[ -f .env ] && . ./.env; npm test
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -579,4 +624,59 @@ for f in *.sh; do shellcheck "$f"; done | tee log
 for f in *.sh; do shellcheck "$f"; done 2>&1 | sort -u | tail -3
 find . -name '*.sh' | while read -r f; do shellcheck "$f"; done | tee log
 npm run test:download; ls
+python3 -Bc 'import os; os.system("pytest")'
+perl -we 'system("pytest")'
+perl -e'system("pytest")'
+ruby3.2 -e 'system("rspec")'
+lua -e 'os.execute("pytest")'
+node --eval='require("child_process").spawn("jest")'
+ts-node -e 'spawn("jest")'
+die() { echo no; return 1; }; test -f a || die; test -f b || die
+die() { echo no; return 1; }; ./a || die; ./b || die
+die() { echo no >&2; false; }; for f in a b; do test -f $f || die; done
+die() { return 1; }; ls a || die; ls b || die
+die() { return 1; }; ./a | grep -q x || die; ./b
+die() { return 1; }; out=$(./a) || die; ./b
+die() { return 1; }; [ "$(./a)" = 1 ] || die; [ "$(./b)" = 2 ] || die
+die() { echo "$1"; return 1; }; bad() { die "$1"; }; bash -n a || bad a; bash -n b || bad b
+test -f a || { echo no; false; }; test -f b || { echo no; false; }
+test -f a || (echo no; exit 1); test -f b || (echo no; exit 1)
+if ! test -f a; then false; fi; if ! test -f b; then false; fi
+if [ -e x ]; then echo bad; false; fi; ./b
+if ./a; then :; else false; fi; ./b
+[ -e x ] && false; ./b
+f() { if ! test -f a; then return 1; fi; }; g() { if ! test -f b; then return 1; fi; }; f; g
+check() { ./a || return 1; }; check; ls
+test -f a || return 1; test -f b
+x=$(./a || exit 1); ./b "$x"
+bash -c 'test -f a || false; test -f b'
+uv run ruff check --exit-zero .
+poetry run make -i test
+python -m flake8 --exit-zero src
+docker run --rm app make -n test
+uv run python -c 'import os; os.system("pytest")'
+go tool staticcheck -fail none ./...
+npx -y cspell --no-exit-code .
+cd src && flake8 --exit-zero .
+mkdir -p out && gofmt -l . > out/x
+cd x && bash -c 'ruff check --exit-zero .'
+ruff check --fix-only src
+scons -i test
+invoke -w test
+trivy fs .
+mvn test -Dmaven.test.failure.ignore=TRUE
+eval "$(echo 'pytest -q; true')"
+source <(echo 'pytest -q; true')
+bash <(printf '%s' 'pytest -q; true')
+bash -c "$(cat <<'X'@pytest -q; true@X@)"
+perl <<'X'@system("pytest");@X
+node - <<'X'@require("child_process").spawnSync("jest")@X
+env -S 'bash -c "pytest; ls"'
+grep -q a x; pytest
+pytest -q; : "${rc:=$?}"; exit $rc
+rc=; pytest; ls; : "${rc:=$?}"; exit $rc
+rc=1; pytest; unset rc; exit $rc
+test -f a; npm test
+! grep -rn print src; make test
+for f in *.sh; do bash -n "$f"; done; pytest
 """.strip().split("\n")

@@ -227,6 +227,17 @@ createdb test; ls
 ! if [ $? -ge 0 ]; then test "$P1" = 0; fi
 """.strip().splitlines()
 RUN_NO_TEST = r"""
+turbo run test --dry-run
+npx turbo run test --dry=json
+scons -n test
+scons --clean test
+cargo llvm-cov --no-run
+cabal test --dry-run
+zig test a.zig --test-no-exec
+stestr last
+stestr --quiet failing
+codeceptjs dry-run
+elm-test make
 inv -R test
 inv test --dry
 go-task --dry test

@@ -539,7 +539,13 @@ PASSED_BY_FAILING = [
     "program-nosuch word lib && exit 1 || exit 0",
     "! sh -c 'program-nosuch word lib'",
     "! python3 nowhere.py --bad",
-    "test -f a.txt && ! grep -q word nowhere",
+    "test -f a.txt && ! grep -q other nowhere a.txt",
+    "! git -C nowhere grep -q word",
+    "! grep -q 'word\\(' a.txt",
+    "! diff -q nowhere a.txt",
+    "! cat nowhere | grep -q other",
+    "! find nowhere -name '*.orig' | grep -q .",
+    "! program-nosuch word lib | grep -v old",
     'grep -q "$(cat nowhere)" a.txt',
     'test "$(cat nowhere)" = "$(cat nobody)"',
     "diff <(sort nowhere) <(sort nobody)",
@@ -558,6 +564,11 @@ HONEST_ALL_THE_SAME = [
     """! python3 -c 'raise SystemExit("error: a.py:1: wrong")'""",
     """if python3 -c 'raise SystemExit("fatal: no")'; then exit 1; fi""",
     "! cat nowhere",
+    "! ls *.orig | grep -q .",
+    "! cat a.txt | grep -q other",
+    "! find lib -name '*.orig' | grep -q .",
+    "! git cat-file -e HEAD:nowhere",
+    "! python3 -c 'import sys; print(3); print(\"error: x: y\", file=sys.stderr)' | grep 4",
     "! command -v program-nosuch",
     "program-nosuch word || grep -q word a.txt",
     "for f in $(find lib -name '*.sh'); do bash -n $f || exit 1; done",
@@ -675,6 +686,22 @@ def test_tests_of_an_image_that_was_built_before(tmp_path: Path) -> None:
         )
     }
     assert [bool(text) for text in told.values()] == [True, True, *[False] * 6]
+
+
+def test_tests_of_what_was_built_before(tmp_path: Path) -> None:
+    """The files may have changed since (HAZARD I346)."""
+    told = {
+        command: Attributor(str(tmp_path)).elsewhere(Check("AC1", command, "", LONG))
+        for command in (
+            "dotnet test --no-build",
+            "swift test --skip-build",
+            "bash /tmp/check.sh",
+            "dotnet build && dotnet test --no-build",
+            "./tool --no-build",
+            f"{tmp_path}/check.sh",
+        )
+    }
+    assert [bool(text) for text in told.values()] == [True, True, True, *[False] * 3]
 
 
 def test_a_file_of_perl_that_skips_all_of_it(tmp_path: Path) -> None:

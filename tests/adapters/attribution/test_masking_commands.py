@@ -212,6 +212,9 @@ jq '.status == "ok"' r.json
 cat r.json | jq .ok
 yq .enabled c.yaml
 Rscript -e '1 == 2'
+python3.11 -Bc 'print(1 == 2)'
+bun --print '1 === 2'
+php -d x=1 -r 'var_dump(1 == 2);'
 """.strip().splitlines()
 DECIDED = """
 python -c 'import sys; print(1 == 2); sys.exit(f())'
@@ -226,10 +229,14 @@ test "$(jq .debug c.json)" = false && echo false
 pytest
 ./app --is-debug
 ./app -c 'is it'
+python -m app -c 'is it'
+node app.js -e 'is it'
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("printed", ["False", "false", "loading\nfalse\n", "[1] FALSE"])
+@pytest.mark.parametrize(
+    "printed", ["False", "false", "loading\nfalse\n", "[1] FALSE", "bool(false)"]
+)
 def test_an_answer_that_is_only_printed_is_no_pass(printed: str) -> None:
     lines = printed.split("\n")
     told = {text: answered_no(read_command(text, parse_shell), lines) for text in ANSWERS}
@@ -259,6 +266,41 @@ def test_where_a_status_decides_a_printed_no_is_no_alarm(printed: str) -> None:
     yes = ("True", "true", "4", "it is false", "")
     readings = [read_command(text, parse_shell) for text in ANSWERS]
     assert [r for r in readings for y in yes if answered_no(r, [y]) is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("python -O check.py", "told"),
+        ("env PYTHONOPTIMIZE=2 pytest", "told"),
+        ("python -OBm unittest", "told"),
+        ("python -W ignore::O check.py -O", ""),
+        ("python -m pytest -O", ""),
+        ('PYTHONOPTIMIZE="" pytest', ""),
+        ("poetry run python -OBc 'assert f(2) == 4'", "masked"),
+        ("python -O -c 'import sys; assert x; sys.exit(f())'", "told"),
+        ("python -O -m pytest --assert=plain", "masked"),
+        ("python -m pytest --assert=plain", ""),
+    ],
+)
+def test_python_without_asserts(text: str, kind: str) -> None:
+    reading = read_command(text, parse_shell)
+    assert (reading.without_asserts, bool(reading.masked_exit)) == (kind != "", kind == "masked")
+
+
+NOISE = "a few words to read over\n" * 4000
+
+
+@pytest.mark.parametrize("text", [f"x=( # {NOISE}; pytest || true", f": '{NOISE}'; pytest || true"])
+def test_a_runner_in_a_long_text_that_is_not_understood_is_masked(text: str) -> None:
+    """A text may be too long to be parsed (HAZARD I344)."""
+    assert parse_shell(text) is None
+    assert "is not understood" in read_command(text, parse_shell).masked_exit
+
+
+def test_a_runner_in_long_code_is_heard() -> None:
+    code = "a = 1\n" * 1000 + 'import os; os.system("pytest")'
+    assert "pytest" in read_command(f"python -c '{code}'", parse_shell).masked_exit
 
 
 TWICE = ["=== 1 failed in 0.01s ===", "=== 1 passed in 0.01s ==="]

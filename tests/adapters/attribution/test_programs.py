@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.attribution.programs import installed_elsewhere, missing
+from flow.adapters.attribution.programs import installed_elsewhere, missing, of_temporary_folder
 
 
 def test_no_word_of_the_shell_itself_is_called_missing() -> None:
@@ -26,6 +26,25 @@ def test_no_word_of_the_shell_itself_is_called_missing() -> None:
 def test_a_program_of_no_folder_of_the_path_is_missing() -> None:
     assert missing(["cd", "ls"], "/", "/nonexistent") == "ls"
     assert missing(["cd", "./ls"], "/", "/bin:/usr/bin") == "./ls"
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("PATH=/tmp/x:$PATH pytest", "/tmp/x"),
+        ('env PATH="$HOME/bin:/tmp/x:$PATH" pytest', "/tmp/x"),
+        ("cd web && bash /tmp/check.sh", "/tmp/check.sh"),
+        (". /var/tmp/env.sh; pytest", "/var/tmp/env.sh"),
+        ("pytest -q --junitxml=/tmp/x.xml", ""),
+        ("pytest > /tmp/log || { cat /tmp/log; exit 1; }", ""),
+        ("go build -o /tmp/app . && /tmp/app --version", ""),
+        ("bash /tmp/top/check.sh", ""),
+        ("PATH=$PWD/bin:$PATH pytest", ""),
+    ],
+)
+def test_programs_of_a_temporary_folder(command: str, place: str) -> None:
+    """Outside of the checkout nothing vouches for them (HAZARD I346)."""
+    assert of_temporary_folder(command, "/tmp/top") == place
 
 
 PROJECT = '[project]\nname = "{}"\n'

@@ -59,6 +59,9 @@ MASKED = {
     "a runner's status": f"{PY} -B -m pytest src/passes.py; ls src",
     "the first file alone": "bash -n src/hide.sh src/broken.sh",
     "what failed before alone": f"{PY} -B -m pytest -q --lf src/passes.py",
+    "a function that fails, and goes on": "die() { return 1; }; test -f src/x || die; test -d src",
+    "a check before a runner": f"grep -q absent src/greet.txt; {PY} -B -m pytest src/passes.py",
+    "without asserts": f"{PY} -O -c 'assert 1 == 2'",
 }
 
 
@@ -166,6 +169,35 @@ def test_an_answer_that_is_only_printed_never_achieves(work: GitRepo) -> None:
     (row,) = done.json["criterion_results"]
     assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", 0)
     assert "it printed False and ended with 0" in row["reason"]
+
+
+def test_a_search_of_nothing_never_achieves(work: GitRepo) -> None:
+    """HAZARD I345."""
+    commands = (
+        "! git grep -q print -- src/gone",
+        "! (cd src/gone 2> /dev/null && git grep -q print)",
+        'test -z "$(grep -rs print src/gone)"',
+        "if grep -rqs print src/gone; then exit 1; fi",
+        "grep -rqs print src/gone && exit 1 || exit 0",
+    )
+    create_all(work, commands)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    rows = [(r["exit_code"], r["reason"][:28]) for r in done.json["criterion_results"]]
+    assert rows == [(0, "vacuous: grep had nothing to")] * len(commands)
+
+
+def test_asserts_that_python_takes_out_never_achieve(work: GitRepo) -> None:
+    """HAZARD I343."""
+    work.write("src/check.py", "assert 1 == 2\n")
+    work.write("src/asks.py", PASSES.replace("pass", "assert 1 == 2"))
+    commands = (f"PYTHONOPTIMIZE=1 {PY} -B src/check.py", f"{PY} -OB -m unittest src/asks.py")
+    create_all(work, commands)
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    script, tests = done.json["criterion_results"]
+    assert (script["outcome"], script["exit_code"]) == ("inconclusive", 0)
+    assert "takes every assert out" in script["reason"]
+    assert (tests["outcome"], tests["exit_code"]) == ("passed", 0)
+    assert any(text.startswith("other code: Python ran without") for text in tests["limitations"])
 
 
 def test_tests_that_import_another_checkout_are_told(

@@ -120,7 +120,16 @@ SEARCHED = (
     ("! grep -q x -", []),
     ("cat a | grep x", []),
     ("! grep -q x $FILES", []),
-    ("test -f a && ! grep -q x b", []),
+    ("test -f a && ! grep -q x b", [("grep", ("b",))]),
+    ('test -z "$(grep -rs x src)"', [("grep", ("src",))]),
+    ("if grep -rqs x src; then exit 1; fi", [("grep", ("src",))]),
+    ("grep -rqs x src && exit 1 || exit 0", [("grep", ("src",))]),
+    ("grep -rqs x src || exit 1", []),
+    ("test -f a && ruff check src", []),
+    ("! git grep -q x -- src ':!src/old'", [("grep", ("src",))]),
+    ("! git grep -q x HEAD~1", [("grep", (".",))]),
+    ("! git grep -q x -- :/src", []),
+    ("! (cd web && git grep -q x)", [("grep", ("web",))]),
 )
 
 
