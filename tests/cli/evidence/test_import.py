@@ -266,7 +266,7 @@ def test_secrets_are_masked_wherever_they_are(work: GitRepo, tmp_path: Path) -> 
     for kept in folder.iterdir():
         assert token not in kept.read_text()
         assert value not in kept.read_text()
-    assert any("masked" in text for text in done.json["warnings"])
+    assert any("redacted" in text for text in done.json["warnings"])
 
 
 def test_from_standard_input_and_found_out(work: GitRepo) -> None:
