@@ -30,7 +30,7 @@ OUTCOME_LIMIT = 400
 CRITERION_LIMIT = 600
 """Characters; a longer text is cut at a word, so that a goal file stays readable."""
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)$")
 _BOLD_HEADING = re.compile(r"\*\*([^*]+?):?\*\*:?\s*(?:\*\([^)]*\)\*)?$")
 _ITEM = re.compile(r"(\s*)(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
@@ -232,8 +232,10 @@ def _line(raw: str) -> _Line:
     heading = _HEADING.match(raw) or _BOLD_HEADING.match(raw.strip())
     if heading is not None:
         # A bold line on its own is used instead of spec-kit's heading of the third level.
-        level = len(heading[1]) if raw.lstrip().startswith("#") else 3
-        return _Line("heading", _plain(heading.groups()[-1]), level)
+        level, text = 3, heading.groups()[-1]
+        if raw.startswith("#"):  # a pattern for the marks at the end would take cubic time
+            level, text = len(heading[1]), text.rstrip().rstrip("#")
+        return _Line("heading", _plain(text), level)
     item = _ITEM.match(raw)
     if item is not None:
         return _Line("item", _plain(item[2]), len(item[1]))

@@ -91,7 +91,8 @@ SETTINGS = (
     ),
 )  # fmt: skip
 """Sources: each program's page on its settings, as of November 2026."""
-_PATH = re.compile(r"(?<![\w!*@])[\w.+-]*(?:/[\w.+@-]+)+(?![\w*/])")
+_PATH = re.compile(r"(?<![\w!*@])[\w.+-]{0,255}(?:/[\w.+@-]{1,255}){1,64}(?![\w*/])")
+"""Bounded, so that the time does not grow with the square of a text."""
 _SCRIPT = re.compile(
     r"(?<![\w!*@/.-])\w[\w+-]*\.(?:py|sh|bash|js|mjs|cjs|ts|rb|pl|php|lua|sql|bats)(?![\w*/.])"
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from flow.core.drafting.specifications import (
@@ -9,6 +11,7 @@ from flow.core.drafting.specifications import (
     SpecificationDraft,
     read_specification,
 )
+from tests.support.pace import exceeds
 
 SPEC_KIT = """\
 # Feature Specification: Strict dates
@@ -216,3 +219,9 @@ def test_an_unclosed_fence_or_comment_hides_the_rest_and_raises_nothing() -> Non
 
     assert read(spec__md=head + "```\n- second").criteria == ("first",)
     assert read(spec__md=head + "<!-- \n- second").criteria == ("first",)
+
+
+def test_no_line_is_slow_to_read() -> None:
+    began = time.process_time()
+    read_specification({"spec.md": f"# a{' ' * 3000}b\n"})
+    assert not exceeds(time.process_time() - began, 1)

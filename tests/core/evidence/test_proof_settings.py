@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from flow.core.evidence.proof_settings import named_in_settings
+from tests.support.pace import exceeds
 
 
 @pytest.mark.parametrize(
@@ -79,3 +82,9 @@ def test_only_settings_are_read() -> None:
         raise AssertionError(path)
 
     assert list(named_in_settings("src/app.py", read)) == []
+
+
+def test_no_settings_are_slow_to_read() -> None:
+    began = time.process_time()
+    assert list(named_in_settings("tox.ini", lambda _: "./" * 8000)) == []
+    assert not exceeds(time.process_time() - began, 0.5)
