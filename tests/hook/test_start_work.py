@@ -283,6 +283,45 @@ def test_an_unchanged_stop_replaces_what_is_new_and_reads_its_last_verdict_once(
 def test_an_unchanged_stop_looks_back_over_its_events_once(
     repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    for _ in range(12):  # their events are more than one block
+        hooks.stop(repo, capfd)
+    few = bytes_read_back(repo, monkeypatch, capfd)
+    [events] = repo.path.glob(".flow/runs/*/events.jsonl")
+    size = events.stat().st_size
+    for _ in range(30):
+        hooks.stop(repo, capfd)
+    many = bytes_read_back(repo, monkeypatch, capfd)
+    # One look goes back to what tells of the evidence; no other looks for what is not there.
+    assert 0 < many - few < 1.5 * (events.stat().st_size - size)
+
+
+def test_a_stop_that_runs_commands_does_not_look_back_to_the_first_evidence(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The goal names the evidence that proved it first, as long as its result is the same."""
+
+    def bytes_after(turns: int) -> int:
+        for number in range(turns):
+            repo.write("src/greet.txt", f"please, {turns} {number}\n")
+            hooks.stop(repo, capfd)
+        repo.write("src/greet.txt", f"please, {turns}\n")
+        return bytes_read_back(repo, monkeypatch, capfd)
+
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    few = bytes_after(12)
+    assert "evidence-ac1-eval-1\n" in scene.goal_file(repo).replace(".evidence.yaml", "")
+    many = bytes_after(24)
+    assert many - few < 16_384, (few, many)
+    assert len([*repo.path.glob(".flow/runs/*/evidence/*.evidence.yaml")]) == 13 + 25
+
+
+def bytes_read_back(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> int:
+    """Bytes that one stop reads at places within files, as it looks back over a run's record."""
     lengths: list[int] = []
     read = os.pread
 
@@ -291,23 +330,10 @@ def test_an_unchanged_stop_looks_back_over_its_events_once(
         lengths.append(len(data))
         return data
 
-    def bytes_after(turns: int) -> int:
-        for _ in range(turns):
-            hooks.stop(repo, capfd)
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "pread", noted)
-            lengths.clear()
-            hooks.stop(repo, capfd)
-        return sum(lengths)
-
-    scene.create(scene.start(repo))
-    scene.meet(repo)
-    few = bytes_after(12)  # their events are more than one block
-    [events] = repo.path.glob(".flow/runs/*/events.jsonl")
-    size = events.stat().st_size
-    many = bytes_after(30)
-    # One look goes back to what tells of the evidence; no other looks for what is not there.
-    assert 0 < many - few < 1.5 * (events.stat().st_size - size)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pread", noted)
+        hooks.stop(repo, capfd)
+    return sum(lengths)
 
 
 def ask(repo: GitRepo) -> Any:

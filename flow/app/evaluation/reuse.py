@@ -35,7 +35,10 @@ def reusable_rows(
     rows_by_id = {}
     for criterion in criteria:
         for path in dict.fromkeys((newest.get(criterion.id), criterion.evidence_ref)):
-            evidence = records.counted(path) if path else None
+            # Once its duration is known, evidence about other files has no more to say: the goal's
+            # may be as old as the goal, and the record is not read back to it.
+            sought = filter(None, (facts.subject.tree if criterion.id in seconds else None,))
+            evidence = records.counted(path, *sought) if path else None
             if evidence is None or path is None or criterion.id not in evidence.proves:
                 continue
             took = evidence.body.get("duration_seconds")
