@@ -9,7 +9,7 @@ end, as Python writes a compiled file: whole, in another's place, or not at all.
 
 The file is a mark, an id, the length of the index, the index, and parts, each behind the id. A part
 holds modules that one process loaded one after the other, and is read for the first of them. Where
-a process needs only some of a part, that is split: soon each start reads just what it needs.
+a process needs only some of a part, that is split: soon each start reads little else.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _ID = 8
 _HEAD = len(_MARK) + _ID + 4
 _TOGETHER = 12
 """Modules in a new part: more would share more, and take more memory."""
+_SPARE = 5
+"""Modules that a process may read and not need: to write the file takes as long as 500."""
 _NONE = (b"", 0, 0)
 _BROKEN = (OSError, EOFError, LookupError, TypeError, ValueError)
 """Raised where a file is not there, or has another content."""
@@ -88,10 +90,11 @@ class Bundle:
             return None
 
     def write(self) -> None:
-        """Write the file anew if it lacked something, or a part was not needed as a whole."""
+        """Write the file anew if it lacked something, or too much that it held was not needed."""
         unused = self._codes.keys() - set(self.lacking)
         folder = self._path.rpartition("/")[0]
-        if not (self.lacking or unused) or sys.dont_write_bytecode or not access(folder, W_OK):
+        needed = self.lacking or len(unused) > _SPARE
+        if not needed or sys.dont_write_bytecode or not access(folder, W_OK):
             return
         groups: dict[object, list[str]] = {}
         for source, (_, place, _) in self._entries.items():

@@ -177,7 +177,7 @@ def test_a_bundle_that_another_process_replaces_meanwhile_is_read_no_more(folder
     stamp = Bundle(path)._entries[source][0]
     assert Bundle(path).code(source, stamp) is not None
     bundle = Bundle(path)
-    _start(folder, "m29")  # a part is split, and the file written anew
+    _start(folder, "m0")  # a part is split, and the file written anew
     assert bundle.code(source, stamp) is None
     assert bundle.code(source, b"another.") is None
     assert Bundle(path).code(source, stamp) is not None
@@ -192,7 +192,7 @@ def test_no_descriptor_is_held_for_a_forked_process_to_mistake(folder: Path) -> 
     assert len(after) == len(before)
 
 
-def test_starts_that_differ_share_one_bundle_and_soon_read_only_what_they_need(
+def test_starts_that_differ_share_one_bundle_and_soon_read_little_else(
     folder: Path,
 ) -> None:
     starts = [NAMES[:20], NAMES[:5] + NAMES[25:], NAMES[10:]]
