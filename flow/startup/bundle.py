@@ -23,7 +23,7 @@ from flow.startup import finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from importlib.machinery import SourceFileLoader
     from importlib.util import cache_from_source
     from types import CodeType
@@ -40,7 +40,7 @@ _TOGETHER = 12
 _SPARE = 5
 """Modules that a process may read and not need: to write the file takes as long as 500."""
 _NONE = (b"", 0, 0)
-_BROKEN = (OSError, EOFError, LookupError, TypeError, ValueError)
+_BROKEN = (OSError, EOFError, ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 """Raised where a file is not there, or has another content."""
 
 
@@ -79,10 +79,10 @@ class Bundle:
 
     def code(self, source: str, stamp: bytes) -> CodeType | None:
         """The code of ``source``, if it was compiled when time and size were those in ``stamp``."""
-        made_of, place, length = self._entries.get(source, _NONE)
-        if made_of != stamp:
-            return None
         try:
+            made_of, place, length = self._entries.get(source, _NONE)
+            if made_of != stamp:
+                return None
             if source not in self._codes:
                 self._codes.update(self._load(self._parts + place, length))
             return self._codes.pop(source)
@@ -96,6 +96,12 @@ class Bundle:
         needed = self.lacking or len(unused) > _SPARE
         if not needed or sys.dont_write_bytecode or not access(folder, W_OK):
             return
+        try:
+            self._write(unused)
+        except _BROKEN:  # the index is damaged: the next process finds none
+            SourceFileLoader(__name__, __file__).set_data(self._path, b"")
+
+    def _write(self, unused: Container[str]) -> None:
         groups: dict[object, list[str]] = {}
         for source, (_, place, _) in self._entries.items():
             groups.setdefault((place, source in unused), []).append(source)

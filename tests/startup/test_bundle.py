@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import py_compile
 import shutil
@@ -169,6 +170,31 @@ def test_a_damaged_or_foreign_bundle_is_as_none_and_is_made_good(
     _file(folder).write_bytes(damage(good))
     assert _start(folder)[0] == told
     assert _start(folder) == (told, 0)
+
+
+@pytest.mark.parametrize(
+    "entry", [5, (b"", 0), (b"stamp", [], 9), (None, 1 << 70, 1), (b"", -5, 1 << 40), [{}] * 3]
+)
+def test_an_index_with_other_content_is_as_none_and_is_made_good(
+    folder: Path, entry: object
+) -> None:
+    _start(folder)
+    told = _start(folder)[0]
+    source = str(folder / "m3.py")
+    if isinstance(entry, tuple) and len(entry) == 3 and entry[0] is None:
+        entry = (Bundle(str(_file(folder)))._entries[source][0], *entry[1:])
+    _with_index(_file(folder), {source: entry})
+    assert _start(folder)[0] == told
+    _start(folder)
+    assert _start(folder) == (told, 0)
+
+
+def _with_index(file: Path, entries: object) -> None:
+    """Give the bundle another index."""
+    data = file.read_bytes()
+    end = 20 + int.from_bytes(data[16:20], "little")
+    index = data[8:16] + marshal.dumps(entries)
+    file.write_bytes(data[:16] + len(index).to_bytes(4, "little") + index + data[end:])
 
 
 def test_a_bundle_that_another_process_replaces_meanwhile_is_read_no_more(folder: Path) -> None:
