@@ -36,11 +36,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _baseline(args: argparse.Namespace, out: Output) -> int:
     context = Context()
     goal_id = goal_to_act_on(context, args)
+    only = listed(args.only, "--only", "flow goal baseline")
     document = run_on_base(
         context,
         goal_id,
-        listener(out, context, goal_id, only=args.only or ()),
-        only=listed(args.only, "--only", "flow goal baseline"),
+        listener(out, context, goal_id, only=only, reuses=not args.again),
+        only=only,
         jobs=args.jobs,
         timeout=args.timeout,
         again=args.again,
