@@ -95,7 +95,7 @@ def dropped_refusal(node: ShellNode, parse: Parse) -> str:
     for part in everything:
         for check, branch, turned in () if id(part) in aside else _branches(part):
             told = _refused(check, branch) if _only_fails(branch, functions) else None
-            if told is None:
+            if told is None or _is_noted(branch, everything):
                 continue
             try:
                 run = ShellRun(parse, place=branch, asked=False, reached=True, steps=steps)
@@ -132,6 +132,17 @@ def _only_fails(node: ShellNode, functions: Mapping[str | None, ShellNode], dept
     status = (rest or ["0"])[0]
     fails = status is not None and status.isdigit() and status.strip("0") != ""
     return name == "false" or (name in ("return", "exit") and fails)
+
+
+def _is_noted(branch: ShellNode, everything: Iterable[ShellNode]) -> bool:
+    """Whether a branch writes a file that another command names: ``|| { touch bad; false; }``."""
+    own = list(constructs(branch))
+    files = [name for part in own for name in part.writes]
+    for part in own:
+        files += filter(None, part.words[1:] if part.words[:1] in (("touch",), ("tee",)) else ())
+    names = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, files))})(?![\w.])")
+    others = (part.source for part in everything if not any(part is inner for inner in own))
+    return bool(files) and any(names.search(" ".join(source)) for source in others)
 
 
 def _refused(check: ShellNode, branch: ShellNode) -> ShellNode | None:

@@ -377,6 +377,11 @@ t() { ./x "$1" || return 1; }; t a; rc=$?; t b || rc=1; exit $rc
 set -e; t() { ./x "$1" || return 1; }; t a; t b
 trap 'exit 1' ERR; test -f a || false; test -f b
 retry() { for i in 1 2 3; do "$@" && return 0; sleep 1; done; return 1; }; retry ./a; ./b
+t() { ./x "$1" || { echo "$1" >> bad.txt; return 1; }; }; t a; t b; ! test -s bad.txt
+./a || { touch failed; false; }; ./b || { touch failed; false; }; [ ! -e failed ]
+n=0; bad() { n=$((n + 1)); }; t() { if ! "$@"; then bad; return 1; fi; }; t ./a; t ./b; exit $n
+ok=true; t() { if ! ./x "$1"; then ok=false; return 1; fi; }; t a; t b; $ok
+start() { ./server & sleep 1; kill -0 $! || return 1; }; start; pytest
 (cd x || exit 1; ./gen); ./check
 { ./server || exit 1; } & ./client
 if ! ./a; then exit 1; fi; ./b
@@ -647,6 +652,7 @@ if ./a; then :; else false; fi; ./b
 [ -e x ] && false; ./b
 f() { if ! test -f a; then return 1; fi; }; g() { if ! test -f b; then return 1; fi; }; f; g
 check() { ./a || return 1; }; check; ls
+./a || { touch failed; false; }; ./b
 test -f a || return 1; test -f b
 x=$(./a || exit 1); ./b "$x"
 bash -c 'test -f a || false; test -f b'
