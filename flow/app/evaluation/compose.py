@@ -38,13 +38,16 @@ def verdict(
     grounds = explain.VerdictGrounds(decision, needed, report, evaluation.opinion)
     remarks = _remarks(evaluation, request, may_propose=may_propose)
     reason = explain.reason(grounds, evaluation.candidate, remarks)
+    goes_first = _earlier_goals(evaluation)[0]
+    if evaluation.broken and not goes_first:
+        goes_first = proposals.after_broken_record(goal, facts.run_id)
     hint = explain.hint(
         grounds,
         goal.id,
         goal.evaluator_type,
         may_propose=may_propose,
         trust_first=trust_first,
-        first=_earlier_goals(evaluation)[0] or _anew(evaluation),
+        first=goes_first,
     )
     previous = records.previous_verdict(facts.run_id, facts.goal_so_far) or {}
     proof, proof_warnings = _proof_document(evaluation, previous, disk)
@@ -102,15 +105,6 @@ def _earlier_goals(evaluation: EvaluationFacts) -> tuple[str, list[str]]:
 
     held = evaluation.holds
     return after.next_line(evaluation.facts.loaded.goal.id, held), after.sentences(held)
-
-
-def _anew(evaluation: EvaluationFacts) -> str:
-    """The next step, if the run's record is broken; else empty."""
-    if not evaluation.broken:
-        return ""
-    goal_id, run_id = evaluation.facts.loaded.goal.id, evaluation.facts.run_id
-    anew = f"to measure anew, apart from it: flow goal evaluate {goal_id} --run-id NEW"
-    return f"see all of it: flow evidence verify {run_id}; {anew}"
 
 
 def _remarks(evaluation: EvaluationFacts, request: Request, *, may_propose: bool) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from flow.core.boundary.guards import any_changed, as_approved, unapproved
 from flow.core.evidence.model import APPROVER, Evidence, Subject
-from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import TERMINAL, first_step
 from flow.core.goal.model import Goal, canonical_digest
 from flow.core.instant import ahead
 from flow.core.text import display
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from flow.app.ports import Records
     from flow.core.chain.walk import ChainFinding
     from flow.core.decision.verdict import CriterionResult, Verdict
+
+
+def after_broken_record(goal: Goal, run_id: str) -> str:
+    """The next steps, where a run's record is broken."""
+    anew = f"to measure anew, apart from it: flow goal evaluate {goal.id} --run-id NEW"
+    next_step = first_step(goal.status, goal.id) or anew
+    return f"see all of it: flow evidence verify {run_id}; {next_step}"
 
 
 class Grounds(NamedTuple):

@@ -119,13 +119,12 @@ def confirm(
 
 def refuse_broken(context: ClosingContext, goal_id: str) -> None:
     """Raise :class:`StaleProposal` if the record that a proposal would rest on is broken."""
-    run_id = context.records.goal(goal_id).goal.run_id
-    broken = context.broken(run_id) if run_id is not None else ()
+    goal = context.records.goal(goal_id).goal
+    run_id = goal.run_id or ""
+    broken = context.broken(run_id) if run_id else ()
     if broken:
-        see = f"see all of it: flow evidence verify {run_id}; to measure anew, apart from it: "
         raise in_file(broken[0].file).stale(
-            proposals.broken_record(str(run_id), broken),
-            f"{see}flow goal evaluate {goal_id} --run-id NEW",
+            proposals.broken_record(run_id, broken), proposals.after_broken_record(goal, run_id)
         )
 
 

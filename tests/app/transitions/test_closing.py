@@ -434,6 +434,15 @@ def test_a_broken_record_confirms_nothing() -> None:
         "the record of run run-1 is broken: ledger.jsonl: line 3 was changed, and 1 more"
     )
     assert error.fault.file == "ledger.jsonl"
+    assert str(error.fault.remedy).endswith("flow goal evaluate issue-4 --run-id NEW")
+
+
+def test_of_a_closed_goal_with_a_broken_record_nothing_is_measured_anew() -> None:
+    world = proposed()
+    world.document["lifecycle"]["status"] = "achieved"
+    finding = ChainFinding("altered", "run-1", "ledger.jsonl", "line 3 was changed")
+    error = confirm_with(world, broken=lambda _run: [finding])
+    assert str(error.fault.remedy).endswith("flow goal create NEW --from issue-4")
 
 
 def test_why_older_records_do_not_count_is_said_with_the_refusal() -> None:
