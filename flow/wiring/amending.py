@@ -94,8 +94,8 @@ class Amending:
     ) -> None:
         """See :func:`flow.app.transitions.amend.amend_untrusted`."""
         closing, word = self._context.closing_context(), self._context.own_word()
-        known = amend.Basis(before, digest=digest)
-        amend.amend_untrusted(closing, self._tools, goal_id, how, known, word)
+        basis = amend.Basis(before, digest=digest)
+        amend.amend_untrusted(closing, self._tools, goal_id, how, basis, word)
 
     def _text_and_file(self, goal_id: str) -> tuple[str, str]:
         data, loaded = read_goal(self._context.top, goal_id)

@@ -217,7 +217,7 @@ class Measurements(NamedTuple):
 
 
 class JudgeCase(NamedTuple):
-    """The question to a judge: values only."""
+    """The case that judges are asked about: values only."""
 
     facts: Facts
     measurement: Measurements

@@ -264,11 +264,11 @@ def amend_untrusted(
     tools: AmendmentTools,
     goal_id: str,
     how: str,
-    known: Basis,
+    basis: Basis,
     word: PersonsWord,
 ) -> None:
-    """Put on the record what was changed since ``known``, and trust nothing."""
-    tools = tools._replace(basis=lambda _loaded: known, trust=lambda _goal, _how: None)
+    """Put on the record what was changed since ``basis``, and trust nothing."""
+    tools = tools._replace(basis=lambda _loaded: basis, trust=lambda _goal, _how: None)
     carry_out(
         context,
         tools,

@@ -311,7 +311,7 @@ def _approver(evidence: Evidence) -> str:
 def _changed(
     snapshot: Snapshot,
     baseline: Baseline,
-    left: Sequence[str],
+    left_behind: Sequence[str],
     own: Callable[..., bool],
     proof: Iterable[ProofFile],
 ) -> tuple[int, int]:
@@ -319,7 +319,7 @@ def _changed(
 
     Changed since the goal began; by-products and Flow's own files do not count.
     """
-    aside, proof_paths, number, beside = set(left), {file.path for file in proof}, 0, 0
+    aside, proof_paths, number, beside = set(left_behind), {file.path for file in proof}, 0, 0
     for change in snapshot.changes:
         path = change.path
         if path in aside or own(path) or as_at_activation(change, baseline):
