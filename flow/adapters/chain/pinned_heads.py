@@ -20,11 +20,12 @@ from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import COMING, UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.stamps import is_settled, signature_of
-from flow.adapters.fs.state_folder import check_state_dir, key_of, show, write_json
+from flow.adapters.fs.state_folder import check_state_dir, key_of, write_json
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of
 from flow.core.chain.intervals import bounded, contains, merged, without
 from flow.core.goal import ids
+from flow.core.text.display import visible
 from flow.errors import FlowError, StorageError
 from flow.startup.sha import is_digest, sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -149,7 +150,7 @@ class PinnedHeads:
     def check_room(self, needed: int) -> None:
         """Raise :class:`StorageError` if the state folder's disk has fewer bytes left."""
         if check_state_dir(self._folder):
-            files.check_space(self._folder, needed, show(self._folder))
+            files.check_space(self._folder, needed, visible(self._folder))
 
     def pin(self, run: RunWrites) -> None:
         """Move a run's heads on to their present places, and take in a session's writes to it.

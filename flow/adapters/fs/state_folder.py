@@ -10,6 +10,7 @@ import os
 import stat
 
 from flow.core.layout import TEMP_PREFIX
+from flow.core.text.display import visible
 from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup import json
 from flow.startup.sha import sha256
@@ -55,7 +56,9 @@ def ignored_variable(
     inside = checkout_around(chosen, top, common_dir) if chosen is not None else None
     if chosen is None or inside is None:
         return None
-    return f"{VARIABLE}: ignored, since {show(chosen)} lies inside the checkout {show(inside)}"
+    return (
+        f"{VARIABLE}: ignored, since {visible(chosen)} lies inside the checkout {visible(inside)}"
+    )
 
 
 def ensure_state_dir(path: str) -> None:
@@ -114,7 +117,7 @@ def append_own(folder: str, rel: str, line: str) -> None:
     try:
         files.append_line(folder, rel, line.encode("ascii"), mode=0o600)
     except StorageError as error:
-        raise in_file(show(f"{folder}/{rel}")).storage(error.message, error.remedy) from error
+        raise in_file(visible(f"{folder}/{rel}")).storage(error.message, error.remedy) from error
 
 
 def check_state_dir(path: str) -> bool:
@@ -235,7 +238,7 @@ def refuse_inside(path: str, top: str | None, common_dir: str | None) -> None:
     if inside is not None:
         raise _refused(
             path,
-            f"lies inside the checkout {show(inside)}, which could then trust itself",
+            f"lies inside the checkout {visible(inside)}, which could then trust itself",
             f"set {VARIABLE} to a folder of yours outside it",
         )
 
@@ -293,7 +296,9 @@ def check_owner(path: str, status: os.stat_result, mode: str) -> None:
 
 
 def _refused(path: str, why: str, remedy: str) -> RefusedError:
-    return in_file(show(path)).refused(f"the user's state {why}", remedy, code="unsafe_state_dir")
+    return in_file(visible(path)).refused(
+        f"the user's state {why}", remedy, code="unsafe_state_dir"
+    )
 
 
 def storage_error(verb: str, path: str, error: OSError) -> StorageError:
@@ -301,7 +306,7 @@ def storage_error(verb: str, path: str, error: OSError) -> StorageError:
     from flow.adapters.fs.folders import remedy
 
     other = f"check the folder's owner, mode and disk, or set {VARIABLE} to another one"
-    return in_file(show(path)).storage(
+    return in_file(visible(path)).storage(
         f"cannot {verb}: {error.strerror or type(error).__name__}", remedy(error, other)
     )
 
@@ -312,10 +317,3 @@ def real_path(path: str) -> str:
         return os.path.realpath(path)
     except ValueError:
         raise at_key(VARIABLE, ascii(path)).invalid("not a path", "remove the NUL byte") from None
-
-
-def show(text: str | bytes) -> str:
-    """``text`` safe for a terminal."""
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "replace")
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

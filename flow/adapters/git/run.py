@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 
+from flow.core.text.display import visible
 from flow.errors import GitError, in_file
 from flow.startup.typing import TYPE_CHECKING
 
@@ -214,7 +215,7 @@ START_GIT = (
 def failed(command: str, status: int, stderr: bytes) -> GitError:
     """The error for a call that went wrong."""
     lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines() or ["no message"]
-    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
+    text = visible(lines[0][:300])
     remedy = "see what git fsck says"
     if status == 127:
         remedy = START_GIT

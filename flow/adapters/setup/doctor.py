@@ -30,7 +30,7 @@ from flow.adapters.setup.doctor_report import DoctorReport, journal_dir
 from flow.adapters.user_state.trust import LEDGER
 from flow.core import layout
 from flow.core.goal.lifecycle import UNDER_WAY
-from flow.core.text.display import counted
+from flow.core.text.display import counted, visible
 from flow.core.text.display import names as named
 from flow.core.text.shell_quote import shell_argument
 from flow.errors import FlowError, LockTimeout
@@ -204,7 +204,7 @@ def _state_folder(
             report.found(f"{folder} cannot be made", "without it no goal can begin", do)
         return
     with report.noting("evidence that it cannot vouch for counts for nothing"):
-        files.check_space(folder, SPACE, state_folder.show(folder))
+        files.check_space(folder, SPACE, visible(folder))
 
     _private(report, folder, 0o700, fix=fix)
     doctor_paths.examine_state(report, folder)

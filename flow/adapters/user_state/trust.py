@@ -22,11 +22,11 @@ from flow.adapters.fs.state_folder import (
     has_own,
     real_path,
     refuse_inside,
-    show,
 )
 from flow.core.goal import ids
 from flow.core.goal.loaded import SPEAKER_KEYS, TrustEntry
 from flow.core.layout import DEFAULTS
+from flow.core.text.display import visible
 from flow.errors import RefusedError, StorageError, at_key, in_file
 from flow.startup import json, re
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
@@ -195,7 +195,8 @@ class TrustLedger:
         try:
             document = lenient_json.loads(line)
         except ValueError:
-            warning = f"{LEDGER}: skipped a line that is not whole ({show(line[:40])}...)"
+            beginning = visible(line[:40].decode("utf-8", "replace"))
+            warning = f"{LEDGER}: skipped a line that is not whole ({beginning}...)"
             if warning not in self.warnings:
                 self.warnings += (warning,)
             return None
@@ -254,16 +255,16 @@ def doubt(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) ->
         )
     if newest.action == "revoke":
         return "revoked", (
-            f"trust in goal {goal_id} was revoked at {show(newest.at)}; "
+            f"trust in goal {goal_id} was revoked at {visible(newest.at)}; "
             f"to trust it again: flow trust record {goal_id}"
         )
     if newest.digest != digest:
         return "changed", (
-            f"goal {goal_id} has changed since it was trusted at {show(newest.at)}; "
+            f"goal {goal_id} has changed since it was trusted at {visible(newest.at)}; "
             f"to see the difference and trust it: flow trust record {goal_id}; "
             f"changes on the record: flow goal amend {goal_id} --edit"
         )
-    return "", f"since {show(newest.at)} ({show(newest.how)})"
+    return "", f"since {visible(newest.at)} ({visible(newest.how)})"
 
 
 class TrustedContracts:
