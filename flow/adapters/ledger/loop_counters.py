@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
-    """The counters of the goal's run; fresh ones if none can be read."""
+    """The counters of the goal's run; fresh ones if its file is missing, damaged or another goal's.
+
+    Raises :class:`RefusedError` for a path that is no regular file.
+    """
     data = files.read_optional(root, layout.loop_file(run_id))
     document = lenient_json.mapping(data)
     counters = loop_from_document(document, goal_id) if document is not None else None
