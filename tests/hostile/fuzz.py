@@ -111,7 +111,7 @@ def _journal(data: bytes) -> None:
     assert new is not None
     after = journal_store._split(new, FILE)
     assert after.body == (before.body if before.has_front else data)
-    assert journal_store._parse(after, FILE)["artifacts"][-1]["type"] == "note"
+    assert journal_store._front_document(after, FILE)["artifacts"][-1]["type"] == "note"
 
 
 def _settings(data: bytes) -> None:
