@@ -168,11 +168,11 @@ class Attributor:
         reports = trace.reports()
         ends = [data] if data or reports else self._logged(trace.before)
         lines = [line for end in ends for line in lines_of(end)]
-        failure = reported_failure(reading, all_reports(reading, lines, reports))
-        failure = failure or answered_no(reading, lines)
+        shown = all_reports(reading, lines, reports)
+        failure = reported_failure(reading, shown) or answered_no(reading, lines)
         if failure is not None:
             return failure
-        return vacuous(
+        found = vacuous(
             reading,
             lines,
             whole=trace.whole,
@@ -181,6 +181,9 @@ class Attributor:
             read=self.reading,
             builder_commands=lambda: self._builder_commands(check, reading) if builds else [],
         )
+        if found is None and builds and not any(summary.ran for _, summary in shown):
+            found = _idle_runs().masked_script(self._top, check, reading.commands, self.reading)
+        return found
 
     def tests_ran(self, check: Check, trace: RunTrace) -> int | None:
         """Number of tests that a run's reports show; None where no runner is known to have run."""
@@ -264,18 +267,19 @@ class Attributor:
         looked = b" pass " in data or asks or reading.only_checkers
         if not (looked or reading.first_only or reading.unheard or reading.must_fail):
             return None
-        from flow.adapters.attribution import idle_runs
-
+        idle_runs = _idle_runs()
+        idle: Attribution | None
         idle = idle_runs.read_first_only(self._top, check, reading.first_only)
         if idle is None and looked:
             idle = idle_runs.idle_run(self._top, check, reading, data)
-        return idle or idle_runs.failed_run(self._top, check, reading, data, self._path)
+        if idle is None:
+            idle = idle_runs.failed_run(self._top, check, reading, data, self._path)
+        return idle
 
     def _builder_commands(self, check: Check, reading: CommandReading) -> list[str]:
         """The commands that builders start for it, which they need not print."""
-        from flow.adapters.attribution.idle_runs import builder_commands
-
-        return builder_commands(self._top, check, reading.commands)
+        lines: list[str] = _idle_runs().builder_commands(self._top, check, reading.commands)
+        return lines
 
     def _output_end(self, result: CheckResult) -> bytes:
         """The last bytes that it printed, read before the output was cut."""
@@ -411,6 +415,13 @@ def _programs() -> Any:
     from flow.adapters.attribution import programs
 
     return programs
+
+
+def _idle_runs() -> Any:
+    """The module, as that of :func:`_programs`."""
+    from flow.adapters.attribution import idle_runs
+
+    return idle_runs
 
 
 def _builds(reading: CommandReading) -> bool:

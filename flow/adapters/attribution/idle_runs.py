@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import shlex
 
 from flow.adapters.attribution.programs import missing
 from flow.adapters.attribution.report_files import LIMIT
@@ -42,15 +43,21 @@ from flow.core.attribution.node_files import (
 )
 from flow.core.attribution.reading import WINDOW, Attribution
 from flow.core.masked_exit.programs import CANNOT_FAIL
-from flow.core.masked_exit.runner_words import doctest_files, package_script, script_if_present
-from flow.core.masked_exit.shell import in_folders, system_name
+from flow.core.masked_exit.runner_words import (
+    PYTHON,
+    doctest_files,
+    package_script,
+    python_option,
+    script_if_present,
+)
+from flow.core.masked_exit.shell import base_name, in_folders, system_name
 from flow.core.text.display import joined, visible
 from flow.errors import FlowError
 from flow.startup.json import object_of
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.app.checks import Check
     from flow.core.attribution.idle_builds import SilentMake
@@ -242,6 +249,22 @@ def builder_commands(top: str, check: Check, commands: Sequence[Sequence[str]]) 
     return lines
 
 
+def masked_script(
+    top: str, check: Check, commands: Sequence[Sequence[str]], read: Callable[[str], CommandReading]
+) -> Attribution | None:
+    """The masked exit of a script of ``package.json``, which is one command of a shell."""
+    for folder, words in in_folders(commands, check.cwd):
+        called = package_script(tuple(words))
+        if called is None:
+            continue
+        text = package_scripts(top, os.path.join(folder, called.folder)).get(called.name)
+        why = read(f"sh -c {shlex.quote(text)}").masked_exit if isinstance(text, str) else ""
+        if why:
+            why = f"the script {visible(called.name)} of package.json: {why}"
+            return Attribution("masked", why, "", None, None, "command")
+    return None
+
+
 def recipes(top: str, cwd: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each command of the recipes that ``words``, a make started in ``cwd``, run, and its folder.
 
@@ -363,6 +386,10 @@ def _script_without_report(
         return None
     for folder, words in in_folders(reading.commands, check.cwd):
         program, script = script_of(words)
+        name = base_name(words[0])
+        _, kind, module = python_option(tuple(words[1:])) if PYTHON.fullmatch(name) else (0, "", "")
+        if kind == "m" and module:
+            program, script = name, f"{module.replace('.', '/')}.py"
         text = _source(top, folder, script, unread="") if script else ""
         runner = runner_in_script(program, text) if text else ""
         if runner:

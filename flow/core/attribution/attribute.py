@@ -54,6 +54,8 @@ MOST_QUOTES = 3
 """Reports of one run that its limitation quotes."""
 _CHOSEN = re.compile(r"\b[1-9]\d* (?:deselected|filtered out)\b")
 _SKIPPED = re.compile(r"\b[1-9]\d* (?:skipped|xfailed|ignored)\b")
+_IGNORED = re.compile(r"\S*make(?:\[\d+\])?: .*Error \d+ \(ignored\)")
+"""The line of a recipe that begins with ``-``, or of ``.IGNORE`` (recorded, GNU make 4.3)."""
 
 
 def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
@@ -298,8 +300,13 @@ _CODE = re.compile(r"[\s(=]")
 _NO = re.compile(r"(?:\[1\] )?(?:[Ff]alse|FALSE)|bool\(false\)")
 """The last line of code that only prints whether something holds; R numbers it, PHP names its type.
 """
-_NOT_HELD = re.compile(r"Assertion failed(?:: .*)?|.*: SyntaxWarning: assertion is always true,.*")
-"""The line of ``console.assert`` and of Python's ``assert (x, 'text')``, which go on after it."""
+_NOT_HELD = re.compile(
+    r"Assertion failed(?:: .*)?|.*: SyntaxWarning: assertion is always true,.*"
+    r"|\*\*\*Test Failed\*\*\* \d+ failures?\."
+)
+"""The line of ``console.assert``, of Python's ``assert (x, 'text')`` and of ``doctest.testmod()``,
+which go on after it.
+"""
 
 
 def answered_no(reading: CommandReading, lines: Sequence[str]) -> Attribution | None:
@@ -428,7 +435,7 @@ def skipped_tests(
     *,
     whole: bool,
 ) -> str:
-    """The limitation of a pass in which tests were skipped; empty if there is none.
+    """The limitation of a pass in which tests were skipped, or make ignored a failure; else empty.
 
     The command itself may choose some of the tests (``pytest -k``): this says nothing about them.
     """
@@ -438,6 +445,9 @@ def skipped_tests(
         for _, summary in reports
         if summary.skipped and (_SKIPPED.search(summary.quote) or not _CHOSEN.search(summary.quote))
     )
+    ignored = next(filter(_IGNORED.fullmatch, map(str.strip, lines)), "")
+    if ignored:
+        return visible(f"Not every failure counted: {ignored[:120]}.")
     if not quotes:
         return ""
     return visible(f"Not every test ran: {joined(list(quotes)[:MOST_QUOTES], len(quotes))}.")

@@ -86,12 +86,28 @@ _RUNS_TESTS = re.compile(
 )
 
 
+_DEFINES_TESTS = re.compile(r"^class \w+\(.*TestCase\)|^(?:async )?def test_\w*\(", re.MULTILINE)
+_MAY_RUN = re.compile(
+    r"^(?!\s*(?:async )?def |\s*#).*\btest_\w*\(|^assert\b|\b(?:main|globals|locals|vars|run)\("
+    r"|Runner|TestSuite|TestLoader|__main__",
+    re.MULTILINE,
+)
+"""Signs that a file of tests runs them itself where it is started as a script."""
+
+
 def runner_in_script(program: str, text: str) -> str:
-    """The runner that a script starts first of all, by the name of its form; empty without one."""
+    """The runner that a script starts first of all, by the name of its form; empty without one.
+
+    A file that defines tests, and runs none, would need one.
+    """
     if program.startswith("node"):
         return "node --test" if registers_tests(text) else ""
-    runs = _RUNS_TESTS.search(text) if program.startswith("py") else None
-    return runs[1] if runs is not None else ""
+    if not program.startswith("py"):
+        return ""
+    runs = _RUNS_TESTS.search(text)
+    if runs is None:
+        return "unittest" if _DEFINES_TESTS.search(text) and not _MAY_RUN.search(text) else ""
+    return runs[1]
 
 
 _CALLS = re.compile(r"\b(?:npm|pnpm|yarn|bun) [^\n;&|()<>'\"]+")

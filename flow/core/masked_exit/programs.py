@@ -14,7 +14,7 @@ from flow.core.masked_exit.runner_names import (
     mentioned_runner,
     runner_of,
 )
-from flow.core.masked_exit.runner_words import code_of
+from flow.core.masked_exit.runner_words import code_of, drops_exit
 from flow.core.masked_exit.shell import (
     LAST,
     ShellNode,
@@ -128,6 +128,8 @@ _MAKE_SHORT = frozenset("intqvhoE")
 """The short options of that kind; those of ``_MAKE_VALUES`` take the rest of their word."""
 _MAKE_VALUES = "CIOWfjl"
 _MAKE_SETS = re.compile(r"([.\w]+)\s*[+?!:]*=(.*)", re.DOTALL)
+_HANDS_MAKE = frozenset(("-n", "-i", "--dry-run", "--just-print", "--touch", "--ignore-errors"))
+"""Such options that ``cmake --build`` hands on."""
 FORCES_PASS = ("INSTA_FORCE_PASS",)
 """Variables with whose value 1 a test library reports no failure (insta: settings)."""
 MAKE_FLAGS = ("MAKEFLAGS", "GNUMAKEFLAGS")
@@ -161,6 +163,10 @@ def _silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
         return words if any(_MAVEN.fullmatch(word or "") for word in words) else None
     if name == "script":
         return _of_script(words)
+    if drops_exit(words) or (name == "cmake" and "--build" in words and _HANDS_MAKE & {*words}):
+        return words
+    if name == "gdb" and "--args" in words and "child-result" not in "".join(map(str, words)):
+        return words
     code = code_of(words)
     if code is not None:
         return _of_code(code)
@@ -251,6 +257,8 @@ HANDS_ON = re.compile(
 
 def _of_code(code: str) -> tuple[str | None, ...] | None:
     """The runner that a piece of code starts without passing its status on; None if none."""
+    if re.search(r"doctest\.test(?:mod|file)", code) and not HANDS_ON.search(code):
+        return ("doctest",)
     if not STARTS_CODE.search(code) or HANDS_ON.search(code):
         return None
     return mentioned_runner(code)

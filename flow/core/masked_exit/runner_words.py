@@ -159,8 +159,25 @@ def python_of(words: Words) -> Words:
 
 def drops_asserts(words: Words) -> bool:
     """Whether Python takes every assert out of what it runs (``python -O``)."""
-    own = python_of(words)[1:]
-    return any(re.match(r"-[^-mcWX]*O", word or "") for word in own[: python_option(own)[0]])
+    return _has_flag(python_of(words)[1:], "O")
+
+
+_SWALLOW = ("cProfile", "profile", "trace", "pdb")
+"""Modules of Python that end with 0 where what they run calls ``sys.exit`` (recorded, 3.11)."""
+
+
+def drops_exit(words: Words) -> bool:
+    """Whether Python drops its program's exit status (``-i check.py``, ``-m pdb check.py``)."""
+    if not words or not PYTHON.fullmatch(base_name(words[0] or "")):
+        return False
+    _, kind, module = python_option(words[1:])
+    return (kind == "m" and module in _SWALLOW) or _has_flag(words[1:], "i")
+
+
+def _has_flag(rest: Words, flag: str) -> bool:
+    """Whether Python's own options have this letter."""
+    own = rest[: python_option(rest)[0]]
+    return any(re.match(rf"-[^-mcWX]*{flag}", word or "") for word in own)
 
 
 def sets_optimize(text: str) -> bool:

@@ -345,6 +345,11 @@ npx eslint --max-warnings 0 .
 uv run ruff check .
 docker build -t make -i .
 uv run python check.py -i
+python -I -W ignore check.py
+python -m cProfile -o p.prof x.py && python check_prof.py p.prof
+cmake --build build -- -v -j4
+gdb -batch -return-child-result -ex run --args ./tests
+python -c 'import doctest, sys; sys.exit(doctest.testfile("d.txt").failed)'
 python -m app make -i
 docker compose run --rm app git diff --exit-code
 ssh host 'make test'
@@ -664,6 +669,15 @@ uv run python -c 'import os; os.system("pytest")'
 go tool staticcheck -fail none ./...
 npx -y cspell --no-exit-code .
 cd src && flake8 --exit-zero .
+python -i check.py
+python3 -Bi -c 'assert f()'
+python -m cProfile -m pytest
+python -m trace --count -C out check.py
+uv run python -m pdb -c continue check.py
+cmake --build build --target test -- -n
+cmake --build build -- -i
+gdb -batch -ex run --args ./tests
+python -c 'import doctest; doctest.testfile("d.txt")'
 mkdir -p out && gofmt -l . > out/x
 cd x && bash -c 'ruff check --exit-zero .'
 ruff check --fix-only src

@@ -10,7 +10,6 @@ python -Im pytest
 python3 -Bm pytest tests
 python3 -W error -X dev -m pytest
 python -m pytest.__main__
-python -m cProfile -m pytest
 python -m coverage run --branch -m pytest
 python $OPTIONS -m pytest
 python .venv/bin/pytest

@@ -186,6 +186,38 @@ def test_a_search_of_nothing_never_achieves(work: GitRepo) -> None:
     assert rows == [(0, "vacuous: grep had nothing to")] * len(commands)
 
 
+def test_tests_that_nothing_runs_never_achieve(work: GitRepo) -> None:
+    """HAZARD I350: a file that only defines them, and doctests whose failure is only printed."""
+    tests = "def test_a():\n    assert 1 == 2\n"
+    work.write("src/defined.py", tests)
+    work.write("src/called.py", tests.replace("2", "1") + "test_a()\n")
+    work.write("src/doc.py", '"""\n>>> 1\n2\n"""\nimport doctest\ndoctest.testmod()\n')
+    files = ("src/defined.py", "src/passes.py", "src/doc.py", "src/called.py")
+    create_all(work, [*(f"{PY} -B {name}" for name in files), f"cd src && {PY} -Bm defined"])
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    rows = [(r["outcome"], r["reason"].split(" ")[0]) for r in done.json["criterion_results"]]
+    lost = ("inconclusive", "vacuous:")
+    assert rows == [lost, lost, ("inconclusive", "masked:"), ("passed", ""), lost]
+
+
+@pytest.mark.needs_tool("npm", "make")
+def test_what_a_script_or_a_recipe_ignores_is_told(work: GitRepo) -> None:
+    """HAZARD I351."""
+    scripts = '"lint": "node -e 1/0+a || true", "ok": "node -e 1"'
+    work.write("src/package.json", f'{{"name": "x", "scripts": {{{scripts}}}}}\n')
+    work.write("src/Makefile", "lint:\n\t-false\n")
+    create_all(work, ["cd src && npm run lint", "cd src && npm run ok", "make -C src lint"])
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    masked, passed, made = done.json["criterion_results"]
+    assert masked["reason"].startswith("masked: the script lint of package.json: ")
+    assert [row["outcome"] for row in (masked, passed, made)] == [
+        "inconclusive",
+        "passed",
+        "passed",
+    ]
+    assert any(text.startswith("Not every failure counted: make") for text in made["limitations"])
+
+
 def test_asserts_that_python_takes_out_never_achieve(work: GitRepo) -> None:
     """HAZARD I343."""
     work.write("src/check.py", "assert 1 == 2\n")
