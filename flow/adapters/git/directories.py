@@ -63,6 +63,8 @@ def _names_worktree(repo: Repo, git_dir: str) -> bool:
 
 def _is_same_path(folder: str, named: str, path: str) -> bool:
     """Whether a recorded path, relative to ``folder``, is ``path`` and no link."""
+    if "\0" in named:  # a power cut may leave NULs
+        return False
     parent, name = os.path.split(os.path.join(folder, named))
     if name in ("", ".", ".."):
         return os.path.realpath(os.path.join(parent, name)) == path

@@ -58,8 +58,8 @@ def lost_tree(git_dir: str, top: str) -> LostTree | None:
     except GitError:  # if it cannot be looked at, it is not known to be gone
         return LostTree(main, is_listed=True)
     named = os.path.dirname(os.fsdecode((entry or b"").rstrip(b"\r\n")))
-    is_listed = bool(named) and os.path.realpath(os.path.join(git_dir, named)) == top
-    return LostTree(main, is_listed)
+    is_path = bool(named) and "\0" not in named
+    return LostTree(main, is_path and os.path.realpath(os.path.join(git_dir, named)) == top)
 
 
 def _listed(repo: Repo) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,6 +77,19 @@ def test_a_file_of_git_that_a_power_cut_took_hides_no_other_goal(
     assert rows[broken]["section"] == "broken"
     pages = run_flow("report", "--all", "--json", "--output", str(tmp_path / "pages"), cwd=tmp_path)
     assert pages.status == 0, pages
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 41, b"\0\0/.git\n"], ids=["empty", "nul", "half"])
+def test_a_record_of_a_worktree_that_a_power_cut_took_is_none(
+    greet: GitRepo, tmp_path: Path, content: bytes
+) -> None:
+    greet.git("worktree", "add", "-q", "-b", "tree", str(tmp_path / "tree"))
+    scene.create(GitRepo(tmp_path / "tree"), "second")
+    (greet.path / ".git/worktrees/tree/gitdir").write_bytes(content)
+    done = run_flow("goal", "list", "--json", cwd=tmp_path / "tree")
+    assert done.status == 0, done
+    shutil.rmtree(tmp_path / "tree")
+    assert str(greet.path) in {row["path"] for row in items(tmp_path)}
 
 
 def test_a_worktree_whose_repository_is_gone_is_a_row(greet: GitRepo, tmp_path: Path) -> None:
