@@ -48,13 +48,13 @@ def main() -> int:
 
         return flow_main()
     if name == "hook":
-        from flow.startup.bundle import use
+        from flow.startup.code_file import use
 
-        bundle = use(name)
+        code_file = use(name)
         from flow.hook import run as run_hook
 
         status = run_hook(arguments)
-        bundle.write()
+        code_file.write()
         return status
     from flow.helpers import main as helper_main
 

@@ -62,8 +62,8 @@ _32_BITS = 0xFFFFFFFF
 _SUFFIX = f".{sys.implementation.cache_tag}.pyc"
 
 
-bundle: Any = None
-"""A ``flow.startup.bundle.Bundle``; the code that it lacks is read from a module's own file."""
+code_file: Any = None
+"""The ``CodeFile`` of this process; code that it lacks is read from a module's own file."""
 
 
 def install() -> None:
@@ -213,7 +213,7 @@ def _code(source: str, compiled: str) -> CodeType | None:
         return None
     made_of = (int(now.st_mtime) & _32_BITS) | (now.st_size & _32_BITS) << 32
     stamp = made_of.to_bytes(8, "little")
-    code = None if bundle is None else bundle.code(source, stamp)
+    code = None if code_file is None else code_file.code(source, stamp)
     if code is None:
         descriptor = open_file(compiled, O_RDONLY | O_CLOEXEC)
         try:
@@ -226,7 +226,7 @@ def _code(source: str, compiled: str) -> CodeType | None:
         if data[:16] != BY_TIME_AND_SIZE + stamp:
             return None
         code = read_code(memoryview(data)[16:])  # noqa: S302 - as Python does
-        if bundle is not None:
-            bundle.lacking.append(source)
+        if code_file is not None:
+            code_file.lacking.append(source)
     fix_filename(code, source)  # it may have been compiled in another place
     return code

@@ -1,15 +1,15 @@
 """The compiled code of all that the hooks load, in one file in place of one for each module.
 
 To open, read and close a file for each of a stop's 150 modules takes 450 calls of the system, and
-code that is read back together shares what it has in common. The bundle holds of a module what its
+code that is read back together shares what it has in common. The file holds of a module what its
 own compiled file held: the code, and the time and the size of the source. The finder asks for the
-code of a source as it is now, and gets no other. What the bundle lacks is read from the module's
-own file, as all is where it is missing, foreign or damaged; then the process writes it anew at its
-end, as Python writes a compiled file: whole, in another's place, or not at all.
+code of a source as it is now, and gets no other. What the file lacks is read from the module's own,
+as all is where it is missing, foreign or damaged; then the process writes it anew at its end, as
+Python writes a compiled file: whole, in another's place, or not at all.
 
-The file is a mark, an id, the length of the index, the index, and parts, each behind the id. A part
-holds modules that one process loaded one after the other, and is read for the first of them. Where
-a process needs only some of a part, that is split: soon each start reads little else.
+It is a mark, an id, the length of the index, the index, and parts, each behind the id. A part holds
+modules that one process loaded one after the other, and is read for the first of them. Where a
+process needs only some of a part, that is split: soon each start reads little else.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _BROKEN = (OSError, EOFError, ArithmeticError, LookupError, MemoryError, TypeErr
 """Raised where a file is not there, or has another content."""
 
 
-class Bundle:
-    """The bundle in the file ``path``."""
+class CodeFile:
+    """The code in the file ``path``."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -136,8 +136,9 @@ def _compiled(sources: Iterable[str]) -> Iterable[tuple[str, tuple[CodeType, byt
             pass
 
 
-def use(name: str) -> Bundle:
-    """Have the finder of this process take modules from the bundle ``name``."""
+def use(name: str) -> CodeFile:
+    """Have the finder of this process take modules from the file for ``name``."""
     folder = __file__.rpartition("/")[0]
-    finder.bundle = bundle = Bundle(cache_from_source(f"{folder}/bundle-{name}.py"))
-    return bundle
+    path = cache_from_source(f"{folder}/code-{name}.py")
+    finder.code_file = code_file = CodeFile(path)
+    return code_file

@@ -1,4 +1,4 @@
-"""The bundle of compiled modules: what Python would run of the sources as they are, or nothing."""
+"""One file of compiled modules: what Python would run of the sources as they are, or nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.startup import finder
-from flow.startup.bundle import Bundle
+from flow.startup.code_file import CodeFile
 from tests.support import ROOT
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ import flow.startup
 sys.modules["flow"].__path__ = [sys.argv[2]]
 from flow.startup import finder
 finder.install()
-bundle = None
-if sys.argv[3] == "bundle":
-    from flow.startup import bundle as module
-    finder.bundle = bundle = module.Bundle(sys.argv[4])
+code_file = None
+if sys.argv[3] == "one":
+    from flow.startup import code_file as module
+    finder.code_file = code_file = module.CodeFile(sys.argv[4])
 told = []
 for name in sys.argv[5:]:
     try:
@@ -41,9 +41,9 @@ for name in sys.argv[5:]:
         told.append((name, found.value(), found.__file__, found.__cached__, where))
     except ImportError as error:
         told.append((name, type(error).__name__))
-lacked = len(bundle.lacking) if bundle else -1
-if bundle:
-    bundle.write()
+lacked = len(code_file.lacking) if code_file else -1
+if code_file:
+    code_file.write()
 import json
 print(json.dumps([told, lacked]))
 """
@@ -66,8 +66,8 @@ def _write(folder: Path, name: str, value: str, at: int) -> None:
     os.utime(path, (at, at))
 
 
-def _start(folder: Path, *names: str, way: str = "bundle", options: str = "") -> tuple[object, int]:
-    """What a process sees that imports the modules, and how many of them the bundle lacked."""
+def _start(folder: Path, *names: str, way: str = "one", options: str = "") -> tuple[object, int]:
+    """What a process sees that imports the modules, and how many of them the file lacked."""
     argv = [sys.executable, "-I", *options.split(), "-c", START, ROOT, folder, way, _file(folder)]
     argv += names or NAMES
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)
@@ -76,12 +76,12 @@ def _start(folder: Path, *names: str, way: str = "bundle", options: str = "") ->
 
 
 def _file(folder: Path) -> Path:
-    return folder / "__pycache__" / "bundle.pyc"
+    return folder / "__pycache__" / "code.pyc"
 
 
 def _parts(folder: Path) -> list[int]:
-    """How many modules each part of the bundle holds."""
-    entries = Bundle(str(_file(folder)))._entries
+    """How many modules each part of the file holds."""
+    entries = CodeFile(str(_file(folder)))._entries
     places = [place for _, place, _ in entries.values()]
     return sorted(places.count(place) for place in set(places))
 
@@ -91,7 +91,7 @@ def _without_own_files(folder: Path) -> None:
         path.unlink()
 
 
-def test_the_second_start_takes_all_from_the_bundle_and_sees_what_python_sees(folder: Path) -> None:
+def test_the_second_start_takes_all_from_one_file_and_sees_what_python_sees(folder: Path) -> None:
     told = _start(folder, way="python")[0]
     assert _start(folder) == (told, 30)
     _without_own_files(folder)
@@ -136,7 +136,7 @@ def test_what_was_compiled_of_another_source_is_never_run(
     assert told != before
     for _ in range(3):
         assert _start(folder)[0] == told
-    assert _start(folder)[1] == 0, "what is new is in the bundle"
+    assert _start(folder)[1] == 0, "what is new is in the file"
 
 
 def _cut(keep: int) -> Callable[[bytes], bytes]:
@@ -161,7 +161,7 @@ def _overwritten(at: int, by: bytes) -> Callable[[bytes], bytes]:
         lambda _: b"x" * 9000,
     ],
 )
-def test_a_damaged_or_foreign_bundle_is_as_none_and_is_made_good(
+def test_a_damaged_or_foreign_file_is_as_none_and_is_made_good(
     folder: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     _start(folder)
@@ -182,7 +182,7 @@ def test_an_index_with_other_content_is_as_none_and_is_made_good(
     told = _start(folder)[0]
     source = str(folder / "m3.py")
     if isinstance(entry, tuple) and len(entry) == 3 and entry[0] is None:
-        entry = (Bundle(str(_file(folder)))._entries[source][0], *entry[1:])
+        entry = (CodeFile(str(_file(folder)))._entries[source][0], *entry[1:])
     _with_index(_file(folder), {source: entry})
     assert _start(folder)[0] == told
     _start(folder)
@@ -190,35 +190,35 @@ def test_an_index_with_other_content_is_as_none_and_is_made_good(
 
 
 def _with_index(file: Path, entries: object) -> None:
-    """Give the bundle another index."""
+    """Give the file another index."""
     data = file.read_bytes()
     end = 20 + int.from_bytes(data[16:20], "little")
     index = data[8:16] + marshal.dumps(entries)
     file.write_bytes(data[:16] + len(index).to_bytes(4, "little") + index + data[end:])
 
 
-def test_a_bundle_that_another_process_replaces_meanwhile_is_read_no_more(folder: Path) -> None:
+def test_a_file_that_another_process_replaces_meanwhile_is_read_no_more(folder: Path) -> None:
     _start(folder)
     path, source = str(_file(folder)), str(folder / "m3.py")
-    stamp = Bundle(path)._entries[source][0]
-    assert Bundle(path).code(source, stamp) is not None
-    bundle = Bundle(path)
+    stamp = CodeFile(path)._entries[source][0]
+    assert CodeFile(path).code(source, stamp) is not None
+    code_file = CodeFile(path)
     _start(folder, "m0")  # a part is split, and the file written anew
-    assert bundle.code(source, stamp) is None
-    assert bundle.code(source, b"another.") is None
-    assert Bundle(path).code(source, stamp) is not None
+    assert code_file.code(source, stamp) is None
+    assert code_file.code(source, b"another.") is None
+    assert CodeFile(path).code(source, stamp) is not None
 
 
 def test_no_descriptor_is_held_for_a_forked_process_to_mistake(folder: Path) -> None:
     _start(folder)
     before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
-    bundle = Bundle(str(_file(folder)))
-    assert bundle.code(str(folder / "m3.py"), bundle._entries[str(folder / "m3.py")][0])
+    code_file = CodeFile(str(_file(folder)))
+    assert code_file.code(str(folder / "m3.py"), code_file._entries[str(folder / "m3.py")][0])
     after = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
     assert len(after) == len(before)
 
 
-def test_starts_that_differ_share_one_bundle_and_soon_read_little_else(
+def test_starts_that_differ_share_one_file_and_soon_read_little_else(
     folder: Path,
 ) -> None:
     starts = [NAMES[:20], NAMES[:5] + NAMES[25:], NAMES[10:]]
@@ -297,13 +297,13 @@ sys.addaudithook(lambda name, values: opened.append(values[0]) if name == "open"
 import _launch
 _launch.main()
 files = [path for path in opened if str(path).endswith(".pyc") and "/flow/" in path]
-os.write(2, json.dumps([len(files), sum("bundle-hook" in path for path in files)]).encode())
+os.write(2, json.dumps([len(files), sum("code-hook" in path for path in files)]).encode())
 os._exit(0)
 """
 
 
 def test_a_hook_opens_one_file_for_a_dozen_modules(tmp_path: Path) -> None:
-    """Its first start has Python compile, its second one writes the bundle."""
+    """Its first start has Python compile, its second one writes the file."""
     (tmp_path / ".flow/goals").mkdir(parents=True)
     event = json.dumps({"session_id": "one", "cwd": str(tmp_path), "hook_event_name": "Stop"})
     opened = []
@@ -322,14 +322,14 @@ def test_a_hook_opens_one_file_for_a_dozen_modules(tmp_path: Path) -> None:
         assert json.loads(done.stdout)["decision"] == "approve"
         opened.append(json.loads(done.stderr))
     assert opened[1][0] > 80
-    files, bundle = opened[3]
-    assert bundle > 2
+    files, code_file = opened[3]
+    assert code_file > 2
     assert files < 30
-    [written] = (tmp_path / "cache").glob("**/bundle-hook.*")
+    [written] = (tmp_path / "cache").glob("**/code-hook.*")
     assert written.parent == tmp_path / f"cache{ROOT}/flow/startup"
 
 
-def test_the_finder_asks_a_bundle_for_the_source_as_it_is(
+def test_the_finder_asks_a_code_file_for_the_source_as_it_is(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(folder / "__pycache__")
@@ -339,7 +339,7 @@ def test_the_finder_asks_a_bundle_for_the_source_as_it_is(
         def code(self, source: str, stamp: bytes) -> None:
             asked.append((source, stamp))
 
-    monkeypatch.setattr(finder, "bundle", Nothing())
+    monkeypatch.setattr(finder, "code_file", Nothing())
     assert finder.OwnModules.find_spec("flow.m3", [str(folder)]) is None
     found = (folder / "m3.py").stat()
     numbers = int(found.st_mtime), found.st_size
