@@ -40,7 +40,10 @@ REVISION = 33
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 _NAMES_FILES = (".xml", ".json", ">", "tee")
-_MAY_RUN_NOTHING = ("make", "--if-present", "doctest", "python", "pypy", "node", "xargs")
+_MAY_RUN_NOTHING = (
+    *("make", "--if-present", "doctest", "python", "pypy", "node", "xargs"),
+    *("command -v ", "which ", "type ", "hash "),
+)
 """Words of commands that may end with 0 without having run anything."""
 _NOT_BUILT = ("--no-build", "--skip-build", "--no-compile", "--no-rebuild", "test-without-building")
 """Words with which a runner tests what was built before."""

@@ -42,7 +42,7 @@ from flow.core.attribution.node_files import (
     untold_test,
 )
 from flow.core.attribution.reading import WINDOW, Attribution
-from flow.core.masked_exit.programs import CANNOT_FAIL
+from flow.core.masked_exit.programs import ASIDE, CANNOT_FAIL
 from flow.core.masked_exit.runner_words import (
     PYTHON,
     doctest_files,
@@ -73,6 +73,7 @@ _NOT_SEARCHED = (
     *(".venv", ".tox", ".nox", ".eggs", ".direnv", ".cache", ".ipynb_checkpoints"),
 )
 """Folders that checkers leave out; they do search others that are hidden (``.github``)."""
+_ASK_FOR_PROGRAMS = ("command", "which", "type", "hash")
 _SETS_PATH = ("source", ".", "eval")
 """Builtins that may change where programs are found."""
 
@@ -85,12 +86,27 @@ def failed_run(
     ``path`` is the ``PATH`` of the commands; None if it is not known.
     """
     programs = (*reading.unheard, *reading.must_fail)
-    if not programs:
-        return None
     unknown = path is None or "PATH" in check.command
     unknown = unknown or any(words[0] in _SETS_PATH for words in reading.commands)
+    if not programs:
+        return None if unknown else _skipped(top, reading.commands, path)
     plain = [name for name in programs if "/" not in name and not unknown]
     return passed_by_failing(reading, lines_of(output), missing(plain, top, path))
+
+
+def _skipped(top: str, commands: Sequence[Sequence[str]], path: str | None) -> Attribution | None:
+    """Finding that a command asks whether its programs are there, and none of them is.
+
+    ``command -v shellcheck || exit 0; shellcheck a.sh`` passes then.
+    """
+    asks = [words for words in commands if words[0] in _ASK_FOR_PROGRAMS]
+    asked = {word for words in asks for word in words[1:] if not word.startswith("-")}
+    beside = {*ASIDE, *_ASK_FOR_PROGRAMS, "exit", "return"}
+    acts = dict.fromkeys(words[0] for words in commands if words[0] not in beside)
+    if not acts or not asked.issuperset(acts) or any(not missing([n], top, path) for n in acts):
+        return None
+    why = f"it ran nothing: {visible(joined(list(acts), len(acts)))} is not installed"
+    return Attribution("vacuous", why, "", 0, None, "command")
 
 
 def read_first_only(

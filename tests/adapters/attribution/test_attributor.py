@@ -688,6 +688,28 @@ def test_tests_of_an_image_that_was_built_before(tmp_path: Path) -> None:
     assert [bool(text) for text in told.values()] == [True, True, *[False] * 6]
 
 
+def test_a_program_that_is_only_run_where_it_is_installed(tmp_path: Path) -> None:
+    """HAZARD I353."""
+    (tmp_path / "a.txt").write_text("word\n")
+    skipped = (
+        "command -v program-nosuch > /dev/null || exit 0; program-nosuch a.txt",
+        "if which program-nosuch > /dev/null 2>&1; then program-nosuch a.txt; else echo skip; fi",
+        "type program-nosuch 2> /dev/null && program-nosuch a.txt || echo skipped",
+        "test -f a.txt && { hash program-nosuch 2> /dev/null || exit 0; program-nosuch a.txt; }",
+    )
+    results = run(tmp_path, *skipped)
+    assert [r.reason.partition(":")[0] for r in results[:2]] == ["vacuous", "vacuous"]
+    assert {result.outcome for result in results} == {"inconclusive"}
+    honest = (
+        "if command -v program-nosuch >/dev/null; then program-nosuch; else grep -q word a.txt; fi",
+        "command -v grep > /dev/null || exit 0; grep -q word a.txt",
+        "command -v grep > /dev/null",
+        "! command -v program-nosuch",
+        "command -v program-nosuch > /dev/null || grep -q word a.txt",
+    )
+    assert [result.outcome for result in run(tmp_path, *honest)] == ["passed"] * len(honest)
+
+
 def test_tests_of_what_was_built_before(tmp_path: Path) -> None:
     """The files may have changed since (HAZARD I346)."""
     told = {
