@@ -91,10 +91,13 @@ def dropped_refusal(node: ShellNode, parse: Parse) -> str:
     everything = list(_everything(node, parse))
     functions = {part.words[0]: part.parts[0] for part in everything if part.kind == "function"}
     aside = _inside(everything, ("background",))
+    parts = _inside(everything, ("function", "subshell", "pipe", "command", "assign", "declare"))
+    own = {id(part) for part in constructs(node)} - parts
     steps = 0
     for part in everything:
         for check, branch, turned in () if id(part) in aside else _branches(part):
-            told = _refused(check, branch) if _only_fails(branch, functions) else None
+            fails = _only_fails(branch, functions, part_only=id(part) not in own)
+            told = _refused(check, branch) if fails else None
             if told is None or _is_noted(branch, everything):
                 continue
             try:
@@ -120,18 +123,30 @@ def _branches(part: ShellNode) -> Iterator[tuple[ShellNode, ShellNode, bool]]:
             yield part.parts[-3], part.parts[-1], False
 
 
-def _only_fails(node: ShellNode, functions: Mapping[str | None, ShellNode], depth: int = 0) -> bool:
-    """Whether a branch does nothing but fail at its end, in so many words."""
+def _only_fails(
+    node: ShellNode,
+    functions: Mapping[str | None, ShellNode],
+    *,
+    part_only: bool,
+    depth: int = 0,
+) -> bool:
+    """Whether a branch does nothing but fail at its end, in so many words, and something follows.
+
+    ``part_only``: ``exit`` ends a part of the command (a subshell), and not all of it.
+    """
     if node.kind in ("sequence", "group", "subshell"):
-        return bool(node.parts) and _only_fails(node.parts[-1], functions, depth)
+        part_only = part_only or node.kind == "subshell"
+        return bool(node.parts) and _only_fails(
+            node.parts[-1], functions, part_only=part_only, depth=depth
+        )
     if node.kind != "command" or not node.words or depth > MOST_NESTED:
         return False
     name, *rest = node.words
     if name in functions:
-        return _only_fails(functions[name], functions, depth + 1)
+        return _only_fails(functions[name], functions, part_only=part_only, depth=depth + 1)
     status = (rest or ["0"])[0]
     fails = status is not None and status.isdigit() and status.strip("0") != ""
-    return name == "false" or (name in ("return", "exit") and fails)
+    return name == "false" or (fails and (name == "return" or (name == "exit" and part_only)))
 
 
 def _is_noted(branch: ShellNode, everything: Iterable[ShellNode]) -> bool:

@@ -658,6 +658,8 @@ if ./a; then :; else false; fi; ./b
 f() { if ! test -f a; then return 1; fi; }; g() { if ! test -f b; then return 1; fi; }; f; g
 check() { ./a || return 1; }; check; ls
 ./a || { touch failed; false; }; ./b
+f() { test -f a || exit 1; }; (f); ls x
+bash -c 'test -f a || exit 1'; ls x
 test -f a || return 1; test -f b
 x=$(./a || exit 1); ./b "$x"
 bash -c 'test -f a || false; test -f b'

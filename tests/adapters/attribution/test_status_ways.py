@@ -63,6 +63,8 @@ def test_what_stands_behind_many_others_is_followed_like_the_first() -> None:
     assert read_command(runners, parse_shell).certain_runners == ("pytest",) * 30
     assert masked_exit(f"{runners} && {{ pytest t; ls; }}")
     assert masked_exit(f"{others}; grep -q a x; ls")
+    guards = "; ".join(f"test -f a{i} || {{ echo no; exit 1; }}" for i in range(60))
+    assert masked_exit(f"{guards}; test -f x || false; ls")
     assert read_command(f"{others} && ! rg a src", parse_shell).must_fail == ("rg",)
     assert read_command(f'{others} && test -z "$(rg a src)"', parse_shell).unheard == ("rg",)
 
