@@ -445,12 +445,26 @@ def skipped_tests(
         for _, summary in reports
         if summary.skipped and (_SKIPPED.search(summary.quote) or not _CHOSEN.search(summary.quote))
     )
-    ignored = next(filter(_IGNORED.fullmatch, map(str.strip, lines)), "")
+    ignored = next(filter(_IGNORED.fullmatch, map(str.strip, lines)), "") or _accepted(reading)
     if ignored:
         return visible(f"Not every failure counted: {ignored[:120]}.")
     if not quotes:
         return ""
     return visible(f"Not every test ran: {joined(list(quotes)[:MOST_QUOTES], len(quotes))}.")
+
+
+_ACCEPTS = {
+    "--updateSnapshot", "--update-snapshots", "--snapshot-update", "--force-regen", "--regen-all",
+    "--accept",
+}  # fmt: skip
+"""Options with which a runner writes what it got in the place of what was expected."""
+
+
+def _accepted(reading: CommandReading) -> str:
+    """The words by which a runner accepts results that differ; empty without any."""
+    short = {"-u"} if {"jest", "vitest", "playwright"}.intersection(reading.runners) else set()
+    option = next((w for words in reading.commands for w in words if w in _ACCEPTS | short), "")
+    return option and f"{option} accepts results that differ"
 
 
 def _counted_reports(

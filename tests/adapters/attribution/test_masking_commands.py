@@ -14,6 +14,7 @@ from flow.core.attribution.attribute import (
     answered_no,
     read_command,
     reported_failure,
+    skipped_tests,
     vacuous,
 )
 from flow.core.masked_exit.rules import exits
@@ -301,6 +302,23 @@ def test_a_runner_in_a_long_text_that_is_not_understood_is_masked(text: str) -> 
 def test_a_runner_in_long_code_is_heard() -> None:
     code = "a = 1\n" * 1000 + 'import os; os.system("pytest")'
     assert "pytest" in read_command(f"python -c '{code}'", parse_shell).masked_exit
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("npx jest -u", "-u"),
+        ("jest --ci", ""),
+        ("pytest --snapshot-update", "--snapshot-update"),
+        ("cargo insta test --accept", "--accept"),
+        ("python -u -m pytest", ""),
+        ("npx playwright test --update-snapshots", "--update-snapshots"),
+    ],
+)
+def test_a_runner_that_accepts_what_differs_is_told(text: str, option: str) -> None:
+    """HAZARD I354."""
+    told = skipped_tests(read_command(text, parse_shell), ["1 passed"], [], whole=True)
+    assert told == (option and f"Not every failure counted: {option} accepts results that differ.")
 
 
 TWICE = ["=== 1 failed in 0.01s ===", "=== 1 passed in 0.01s ==="]
