@@ -175,7 +175,7 @@ def test_what_a_killed_drop_has_left_is_not_archived(root, monkeypatch):
 def test_nothing_is_archived_of_a_run_that_is_not_as_recorded(root, what):
     if what == "altered":
         with open(f"{root}/{FOLDER}/three.txt", "r+b") as file:
-            file.write(b"x")
+            file.write(b"no random byte")
     elif what == "missing":
         os.unlink(f"{root}/{FOLDER}/three.txt")
     else:
