@@ -199,8 +199,8 @@ class Attributor:
 
     def skipped(self, check: Check, trace: RunTrace) -> str:
         """The limitation of a pass in which tests were skipped; empty without one."""
-        reading = self._reporting(check, trace)
-        if reading is None:
+        reading = self.reading(check.command)
+        if self._reporting(check, trace) is None and not (reading.single and trace.output):
             return ""
         from flow.core.attribution.attribute import lines_of, skipped_tests
 

@@ -54,8 +54,13 @@ MOST_QUOTES = 3
 """Reports of one run that its limitation quotes."""
 _CHOSEN = re.compile(r"\b[1-9]\d* (?:deselected|filtered out)\b")
 _SKIPPED = re.compile(r"\b[1-9]\d* (?:skipped|xfailed|ignored)\b")
-_IGNORED = re.compile(r"\S*make(?:\[\d+\])?: .*Error \d+ \(ignored\)")
-"""The line of a recipe that begins with ``-``, or of ``.IGNORE`` (recorded, GNU make 4.3)."""
+_IGNORED = re.compile(
+    r"\S*make(?:\[\d+\])?: .*Error \d+ \(ignored\)|\S+: (?:SKIP|IGNORED FAIL code \d+) \(.*\)"
+    r"|nox > Session .* skipped: .*"
+)
+"""The line of a recipe that begins with ``-``, or of ``.IGNORE``; of an environment of tox with
+``ignore_outcome``, or that tox or nox left out (recorded, GNU make 4.3, tox 4, nox 2026).
+"""
 
 
 def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
@@ -435,7 +440,7 @@ def skipped_tests(
     *,
     whole: bool,
 ) -> str:
-    """The limitation of a pass in which tests were skipped, or make ignored a failure; else empty.
+    """The limitation of a pass in which tests were skipped, or a failure was ignored; else empty.
 
     The command itself may choose some of the tests (``pytest -k``): this says nothing about them.
     """
@@ -447,7 +452,7 @@ def skipped_tests(
     )
     ignored = next(filter(_IGNORED.fullmatch, map(str.strip, lines)), "") or _accepted(reading)
     if ignored:
-        return visible(f"Not every failure counted: {ignored[:120]}.")
+        return visible(f"Not everything counted: {ignored[:120].rstrip('.')}.")
     if not quotes:
         return ""
     return visible(f"Not every test ran: {joined(list(quotes)[:MOST_QUOTES], len(quotes))}.")

@@ -305,6 +305,23 @@ def test_a_runner_in_long_code_is_heard() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "make: [Makefile:3: lint] Error 1 (ignored)",
+        "  ign: IGNORED FAIL code 1 (0.98=setup[0.97]+cmd[0.01] seconds)",
+        "  py27: SKIP (0.02 seconds)",
+        "nox > Session tests-2.7 skipped: Python interpreter 2.7 not found.",
+    ],
+)
+def test_what_a_builder_ignores_is_told(line: str) -> None:
+    """HAZARD I351."""
+    reading = read_command("tox", parse_shell)
+    told = skipped_tests(reading, ["ok", line], [], whole=True)
+    assert told == f"Not everything counted: {line.strip()}.".replace("..", ".")
+    assert skipped_tests(reading, ["py312: OK (1.02 seconds)"], [], whole=True) == ""
+
+
+@pytest.mark.parametrize(
     ("text", "option"),
     [
         ("npx jest -u", "-u"),
@@ -318,7 +335,7 @@ def test_a_runner_in_long_code_is_heard() -> None:
 def test_a_runner_that_accepts_what_differs_is_told(text: str, option: str) -> None:
     """HAZARD I354."""
     told = skipped_tests(read_command(text, parse_shell), ["1 passed"], [], whole=True)
-    assert told == (option and f"Not every failure counted: {option} accepts results that differ.")
+    assert told == (option and f"Not everything counted: {option} accepts results that differ.")
 
 
 TWICE = ["=== 1 failed in 0.01s ===", "=== 1 passed in 0.01s ==="]

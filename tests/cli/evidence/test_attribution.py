@@ -215,7 +215,7 @@ def test_what_a_script_or_a_recipe_ignores_is_told(work: GitRepo) -> None:
         "passed",
         "passed",
     ]
-    assert any(text.startswith("Not every failure counted: make") for text in made["limitations"])
+    assert any(text.startswith("Not everything counted: make") for text in made["limitations"])
 
 
 def test_asserts_that_python_takes_out_never_achieve(work: GitRepo) -> None:
