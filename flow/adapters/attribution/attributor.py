@@ -200,7 +200,7 @@ class Attributor:
     def skipped(self, check: Check, trace: RunTrace) -> str:
         """The limitation of a pass in which tests were skipped; empty without one."""
         reading = self.reading(check.command)
-        if self._reporting(check, trace) is None and not (reading.single and trace.output):
+        if self._reporting(check, trace) is None and not (reading.only_runner and trace.output):
             return ""
         from flow.core.attribution.attribute import lines_of, skipped_tests
 
