@@ -9,7 +9,7 @@ import pytest
 from flow.core import instant
 from flow.render import chain, records
 from flow.render.screen import Screen, measure
-from tests.render.test_inspect import evidence
+from tests.render.goal.test_inspect import evidence
 
 NOW = instant.seconds("2026-11-20T14:00:00Z")
 TERMINAL = Screen(columns=80, colour=True, now=NOW)

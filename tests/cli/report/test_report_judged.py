@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.core.judging.scorecard.model import DIMENSIONS, composite, grade, stored
-from tests.cli.evidence.test_report_all import words
+from tests.cli.report.test_report_all import words
 from tests.render.page.test_goal_page import EVIL, Tags
 from tests.support import GitRepo, bundles, run_flow
 from tests.support.debate_judge import DebateJudges, reply
