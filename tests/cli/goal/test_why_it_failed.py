@@ -297,7 +297,7 @@ def test_the_evidence_of_a_row_that_is_not_shown_is_not_read(
         return real(records, run_id, evidence_id)
 
     monkeypatch.setattr(FileRecords, "evidence_named", evidence_named)
-    monkeypatch.setattr("flow.render.text.PATHS", 2)
+    monkeypatch.setattr("flow.render.text.MANY_ROWS", 2)
     goal(work, "AC1: a :: true", "AC2: b :: true", "AC3: c :: true", "AC4: d :: exit 3")
     lines = evaluate(work)
     assert [line.split()[1] for line in lines if line.startswith(("✓", "✗"))][1:] == ["AC4", "AC1"]
