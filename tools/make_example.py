@@ -102,9 +102,16 @@ def hold_still(now: int) -> None:
         if not hasattr(module, name):
             raise AttributeError(f"{module} has no {name} any more: see tools/make_example.py")
         real = getattr(module, name)
-        for place in [module, *sys.modules.values()]:  # who imported it has it already
-            if getattr(place, "__dict__", {}).get(name) is real:
+        modules = [place for place in sys.modules.values() if hasattr(place, "__dict__")]
+        classes = [
+            each for place in modules for each in vars(place).values() if isinstance(each, type)
+        ]
+        for place in [*modules, *classes]:  # who imported it has it already
+            held = vars(place).get(name)
+            if held is real:
                 setattr(place, name, value)
+            elif isinstance(held, staticmethod) and held.__func__ is real:
+                setattr(place, name, staticmethod(value))
 
 
 def clock_time(now: int) -> str:
