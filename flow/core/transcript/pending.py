@@ -28,10 +28,10 @@ def cut_middle(text: str, most: int = MOST_TEXT) -> str:
     """``text`` without its middle, if it is longer than ``most`` characters."""
     if len(text) <= most:
         return text
-    mark = f"\n(... {len(text) - most} characters left out here ...)\n"
-    room = max(most - len(mark), 0)
+    mark = "\n(... {} characters left out here ...)\n"
+    room = max(most - len(mark.format(len(text))), 0)
     tail = room // 3
-    return text[: room - tail] + mark + text[len(text) - tail :]
+    return text[: room - tail] + mark.format(len(text) - room) + text[len(text) - tail :]
 
 
 def replace_unwritable(text: str) -> str:

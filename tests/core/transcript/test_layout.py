@@ -266,3 +266,4 @@ def test_what_does_not_fit_is_counted_also_at_the_end() -> None:
 def test_of_a_long_text_both_ends_stay() -> None:
     shown = cut_middle(f"BEGINNING{'x' * 9000}END", 300)
     assert (shown[:9], shown[-3:], len(shown)) == ("BEGINNING", "END", 300)
+    assert f"{9000 - shown.count('x')} characters left out here" in shown
