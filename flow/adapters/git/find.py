@@ -81,11 +81,13 @@ def submodule_repo(folder: str) -> Repo | None:
     return None
 
 
-def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None:
-    """At most ``limit`` bytes of a regular file, symlinks followed; None if there is none.
+def read_regular(path: str | bytes, *, limit: int | None = None) -> bytes | None:
+    """A regular file's bytes, symlinks followed; None if there is none. A FIFO is not waited for.
 
-    A FIFO is not waited for. Raises :class:`GitError` for a file that exists and cannot be read.
+    With ``limit`` at most so many, else all. Raises :class:`GitError` for a file that exists and
+    cannot be read, or whose bytes are too many for that.
     """
+    unread = _READ_LIMIT + 1 if limit is None else limit
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -94,11 +96,14 @@ def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None
                 return None
             chunks, left = [], status.st_size
             block = min(max(left + 1, 1 << 12), 1 << 20)  # room for a MiB takes long
-            while limit > 0 and (chunk := os.read(fd, min(limit, block))):
+            while unread > 0 and (chunk := os.read(fd, min(unread, block))):
                 chunks.append(chunk)
-                limit, left = limit - len(chunk), left - len(chunk)
+                unread, left = unread - len(chunk), left - len(chunk)
                 if left == 0:  # all that was there
                     break
+            if limit is None and unread == 0:
+                why = f"it has more than {_READ_LIMIT >> 20} MiB"
+                raise GitError(why, file=os.fsdecode(path), remedy="look at what is in it")
             return b"".join(chunks)
         finally:
             os.close(fd)

@@ -37,8 +37,6 @@ _USERS = ("ignore", "attributes")
 """Files of the user that git reads beside the settings."""
 _MOST = 2000
 """Most files below a folder of hooks that are digested; more of them are an error."""
-_LARGEST = 64 << 20
-"""Most bytes of a hook, or of a file beside the hooks; more of them are an error."""
 
 
 def guards(repo: Repo) -> dict[str, str]:
@@ -116,15 +114,7 @@ def hook_digest(path: str | None, data: bytes | None = None) -> str:
     mode = "x" if os.access(path, os.X_OK) else "-"
     link = os.readlink(path) if os.path.islink(path) else ""
     text = f"{mode} {link} ".encode("utf-8", "surrogateescape")
-    return sha256(text + _hook_content(path)).hexdigest()
-
-
-def _hook_content(path: str) -> bytes:
-    data = read_regular(path, limit=_LARGEST + 1) or b""
-    if len(data) > _LARGEST:
-        remedy = "move it elsewhere, and let the hook start it there"
-        raise in_file(path).git(f"it has more than {_LARGEST >> 20} MiB, as no hook has", remedy)
-    return data
+    return sha256(text + (read_regular(path) or b"")).hexdigest()
 
 
 def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
@@ -145,7 +135,7 @@ def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
             if count > _MOST:
                 raise in_file(folder).git(f"more than {_MOST} files lie below it")
             path = os.path.join(place, name)
-            digest = sha256(_hook_content(path)).hexdigest()
+            digest = sha256(read_regular(path) or b"").hexdigest()
             yield f"hooks, beside: {os.path.relpath(path, folder)}", digest
 
 

@@ -195,14 +195,14 @@ def test_too_many_files_beside_hooks_are_nothing_to_be_sure_of(
         guards(box.repo)
 
 
-@pytest.mark.parametrize("name", ["pre-commit", "lib/tool"])
-def test_a_hook_that_is_not_read_whole_is_nothing_to_be_sure_of(box: GitBox, name: str) -> None:
+@pytest.mark.parametrize("name", ["hooks/pre-commit", "hooks/lib/tool", "info/attributes"])
+def test_a_guard_that_is_not_read_whole_is_nothing_to_be_sure_of(box: GitBox, name: str) -> None:
     """Its digest was taken of its first 64 MiB, and the rest could change (HAZARD I327)."""
-    path = box.top / ".git/hooks" / name
+    path = box.top / ".git" / name
     path.parent.mkdir(exist_ok=True)
     path.touch()
     os.truncate(path, 64 << 20)
-    assert any(name in guard for guard in guards(box.repo))
+    assert any(path.name in guard for guard in guards(box.repo))
     os.truncate(path, (64 << 20) + 1)
     with pytest.raises(GitError, match="more than 64 MiB"):
         guards(box.repo)
