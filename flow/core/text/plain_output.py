@@ -7,8 +7,8 @@ characters outside escape sequences stay.
 from __future__ import annotations
 
 _CONTROL_SEQUENCE = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-_STRING = r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
-"""Titles, links and the like: up to BEL or ST. One without an end stays."""
+_STRING = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)"
+"""Titles, links and the like: up to BEL or ST. One without an end before the next one stays."""
 _OTHER = r"\x1b[ -/]+[0-~]|\x1b[0-OQ-WYZ\\`-~]"
 
 

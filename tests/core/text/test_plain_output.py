@@ -22,6 +22,7 @@ from flow.core.text.plain_output import plain_lines
         ("windows\r\nlines\r\n", ["windows", "lines"]),
         ("\r\r\n", []),
         ("\x1b]0;a title without an end", ["\x1b]0;a title without an end"]),
+        ("\x9dwithout an end\x9d0;t\x9cx", ["\x9dwithout an endx"]),
         ("ä \U0001f600", ["ä \U0001f600"]),
         ("a\x08b", ["a\x08b"]),
     ],
