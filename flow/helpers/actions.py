@@ -49,13 +49,14 @@ def record_goal(options: Options, name: str) -> int:
 
 def _create_goal(options: Options, name: str) -> int:
     from flow.adapters.fs import inputs
-    from flow.wiring.creating import create_goal
+    from flow.adapters.transitions.creating import Creating
+    from flow.app.transitions.create import NewGoal, create_goal
 
     (file,) = need(options, "--goal-file")
     _refuse_others(options, "--create", "--goal-file")
     text = inputs.read_text(file, "--goal-file")
     context = Context()
-    made = create_goal(context, text, file, as_draft=None, base=None, source="flow-goal-record.sh")
+    made = create_goal(Creating(context), NewGoal(text, file, "flow-goal-record.sh"))
     _wrote(context, made.file, name, made.warnings)
     return DONE
 

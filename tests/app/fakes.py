@@ -19,16 +19,17 @@ from flow.app.evaluation.closing_context import ClosingContext
 from flow.app.evaluation.tools import EvaluationTools
 from flow.app.evaluation.values import EvaluationLimits, Listener, RecordedBaseline, Request
 from flow.app.ports import Approval, Artifact, Closing, CriterionUpdate, Move, Turn
-from flow.app.transitions.create import CreationTools, Outside, Parsed
+from flow.app.transitions.create import Outside, Parsed
 from flow.core import layout
 from flow.core.boundary.changes import Baseline, ContentState, DecidingFiles, PathChange, Snapshot
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.goal.loaded import ExpectedState, LoadedGoal
-from flow.core.goal.model import Goal, goal_from_document
+from flow.core.goal.model import Goal, GoalSummary, goal_from_document
 from flow.core.stop.turns import RecordedTurn
-from flow.errors import InputError, PersonNeeded, RefusedError, StaleProposal, StateError
+from flow.core.tool_calls.speaker import Speaker
+from flow.errors import InputError, RefusedError, StaleProposal, StateError
 
 NOW = "2026-11-21T12:00:00Z"
 BASE = "b" * 40
@@ -475,12 +476,16 @@ REST: Any = (0, "exit 0", "", 0.1, None, 0, 0, (), ())
 
 
 class Shop:
-    """What creating a goal needs; a goal's text is the ``repr`` of its document."""
+    """The tools of creating a goal; a goal's text is the ``repr`` of its document."""
+
+    run_record: Any = None
+    new_run_id = staticmethod(layout.run_id_for)
 
     def __init__(self, *, branch: str | None = "main", base: str = BASE) -> None:
-        self.branch = branch
+        self.checked_out = branch
         self.base = Baseline(base, {}, {}, {}, {}, {}, began=NOW)
-        self.outside: list[Outside] = []
+        self.committed: list[Outside] = []
+        """Commits outside the goal's paths."""
         self.missing: list[str] = []
         self.masked: list[str] = []
         self.passing: tuple[str, ...] = ()
@@ -490,24 +495,59 @@ class Shop:
         self.log: list[str] = []
         self.names: list[str] = []
         self.pinned: list[tuple[str, str | None]] = []
-        self.trusted: list[tuple[Goal, str]] = []
+        self.trusts: list[tuple[Goal, str]] = []
+        self.all_trusted = False
         self.written: list[tuple[dict[str, Any], str, Baseline | None, Artifact, Any]] = []
-        self.refused: tuple[str, ...] = ()
-        """The goals that may not begin beside what is open."""
+        self.speaker: Speaker | None = Speaker("terminal")
+        self.others: list[dict[str, Any]] = []
+        """The goals that are here already."""
         self.defaults_known = True
-        self.unread = ""
         self.beside: tuple[str, ...] = ()
         """What could not be written beside the goal."""
 
-    def refuse_beside(self, goal_id: str) -> None:
-        if goal_id in self.refused:
-            raise PersonNeeded("beside another goal")
+    # --- the goals of the checkout ---
+
+    @property
+    def records(self) -> Any:
+        return self
+
+    @property
+    def remembered(self) -> Any:
+        return self
+
+    def goals(self) -> dict[str, Goal]:
+        documents = [*self.others, *(row[0] for row in self.written)]
+        return {goal.id: goal for goal in map(goal_from_document, documents)}
+
+    def summaries(self) -> tuple[dict[str, GoalSummary], dict[str, Any]]:
+        return {goal_id: goal.summary for goal_id, goal in self.goals().items()}, {}
+
+    def left_open(self) -> dict[str, Any]:
+        return {}
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        goal = self.goals()[goal_id]
+        return LoadedGoal(goal, goal.digest(), (), layout.goal_file(goal_id))
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        trusts = {goal.id for goal, _ in self.trusts}
+        return self.all_trusted or loaded.goal.id in trusts, ""
+
+    def branch(self) -> str | None:
+        return self.checked_out
+
+    def now(self) -> str:
+        return NOW
+
+    # --- creating ---
 
     def parse(self, text: str, name: str) -> Parsed:
         self.names.append(name)
         return Parsed(text, goal_from_document(ast.literal_eval(text)), self.warnings)
 
-    def edit(self, text: str, changes: Sequence[tuple[tuple[str | int, ...], Any]]) -> str:
+    def edit(
+        self, text: str, changes: Sequence[tuple[tuple[str | int, ...], Any]], _name: str
+    ) -> str:
         document = ast.literal_eval(text)
         for path, value in changes:
             place = document
@@ -520,9 +560,15 @@ class Shop:
         self.pinned.append((goal.id, base))
         return self.base
 
-    def trust(self, goal: Goal, how: str) -> None:
+    def kept_base(self, base: str) -> str:
+        return base
+
+    def outside(self, goal: Goal, baseline: Baseline) -> list[Outside]:
+        return self.committed if goal.id and baseline == self.base else []
+
+    def record_trust(self, goal: Goal, how: str) -> None:
         self.log.append("trust")
-        self.trusted.append((goal, how))
+        self.trusts.append((goal, how))
 
     def write(
         self,
@@ -545,30 +591,17 @@ class Shop:
             for check in checks
         ]
 
-    def shop(self) -> CreationTools:
-        return CreationTools(
-            parse=self.parse,
-            edit=self.edit,
-            new_run_id=layout.run_id_for,
-            pin=self.pin,
-            kept_base=lambda base: base,
-            outside=lambda goal, baseline: (
-                self.outside if goal.id and baseline == self.base else []
-            ),
-            write=self.write,
-            trust=self.trust,
-            branch=lambda: self.branch,
-            about_commands=lambda goal: [*self.missing, *self.masked] if goal.id else [],
-            syntax_faults=lambda _goal: [],
-            run_checks=self.run_checks,
-            refuse_beside=self.refuse_beside,
-            namesake=lambda _goal_id: [],
-            defaults_known=self.defaults_known,
-            unread=self.unread,
-            trusted=lambda goal_id: goal_id in {goal.id for goal, _ in self.trusted},
-            asked_by={"by": "A Tester", "said_from": "terminal"},
-            write_beside=lambda: self.beside,
-        )
+    def about_commands(self, goal: Goal) -> list[str]:
+        return [*self.missing, *self.masked] if goal.id else []
+
+    def syntax_faults(self, _goal: Goal, _name: str) -> list[Any]:
+        return []
+
+    def asked_by(self) -> dict[str, str]:
+        return {"by": "A Tester", "said_from": "terminal"}
+
+    def write_beside(self) -> tuple[str, ...]:
+        return self.beside
 
 
 def recorded(record: Callable[[], None] | None) -> None:

@@ -6,11 +6,12 @@ from flow.adapters.contracts import formats
 from flow.adapters.contracts.strict_yaml import with_whole_characters
 from flow.adapters.contracts.text import MISSING
 from flow.adapters.setup.defaults_file import with_defaults
+from flow.app.transitions.create import Parsed
 from flow.core.amendment.requested import requested_edits
 from flow.core.drafting.completing import HEAD, completion
 from flow.errors import ContractError, FlowError
 from flow.startup import re
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from flow.core.amendment.requested import RequestedChanges
     from flow.core.drafting.completing import Completion, OwnFields
     from flow.core.drafting.defaults import GoalDefaults
-    from flow.core.goal.model import Goal
 
 
 _OWN = (
@@ -28,20 +28,12 @@ _OWN = (
 """The keys that :func:`completion` adds to a text that can be read."""
 
 
-class HandedIn(NamedTuple):
-    """A goal text that was handed in, its goal, and warnings."""
-
-    text: str
-    goal: Goal
-    warnings: tuple[str, ...]
-
-
 def read_handed_in(
     text: str,
     file: str,
     own: Callable[[], OwnFields],
     defaults: GoalDefaults | None = None,
-) -> HandedIn:
+) -> Parsed:
     """The goal of ``text``, completed with Flow's own fields if it lacks them, with ``defaults``.
 
     ``own`` is called only then. Raises :class:`ContractError` with every remaining fault.
@@ -55,9 +47,7 @@ def read_handed_in(
     return read if more == read.text else _read_whole(more, file)._replace(warnings=read.warnings)
 
 
-def _completed(
-    text: str, file: str, own: Callable[[], OwnFields], taken: Iterable[str]
-) -> HandedIn:
+def _completed(text: str, file: str, own: Callable[[], OwnFields], taken: Iterable[str]) -> Parsed:
     try:
         return _read_whole(text, file)
     except ContractError as error:
@@ -93,9 +83,9 @@ def _with_head(text: str, added: Completion, file: str) -> str:
     return above
 
 
-def _read_whole(text: str, file: str) -> HandedIn:
+def _read_whole(text: str, file: str) -> Parsed:
     goal, warnings = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=file)
-    return HandedIn(text, goal, warnings)
+    return Parsed(text, goal, warnings)
 
 
 def with_requested(text: str, name: str, changes: RequestedChanges) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flow.app.checks import Check, CheckResult
 from flow.app.evaluation.observing import refuse_other_branch
-from flow.app.ports import Artifact, Move
+from flow.app.ports import Artifact, ClockPort, GoalPort, Move, TrustingPort
+from flow.app.transitions.beside import OpenGoalsPort, namesake, refuse_beside_active
 from flow.app.transitions.closing import refuse_closed, refuse_untrusted
 from flow.core import layout
 from flow.core.attribution.harmless import harmless
@@ -17,7 +18,7 @@ from flow.core.judging.goal.delegated import DelegatedDebate
 from flow.core.text import display
 from flow.errors import ContractError, Fault, OutsideError, at_key, in_file
 from flow.startup import re
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -51,49 +52,89 @@ class Outside(NamedTuple):
     """``<short id> <subject>`` of the commits that touched it, newest first."""
 
 
-class CreationTools(NamedTuple):
-    """Interface of creating a goal to the checkout."""
+class NewGoal(NamedTuple):
+    """The text of a goal that is to begin, and how."""
 
-    parse: Callable[[str, str], Parsed]
-    """(text, name of the file it came from) → the goal, its text completed; every fault at once."""
-    edit: Callable[[str, Sequence[Edit]], str]
-    new_run_id: Callable[[str, str], str]
-    """(goal id, time) → the id of a run that is not known here yet."""
-    pin: Callable[[Goal, str | None], Baseline]
-    """Pins (goal, --base)."""
-    kept_base: Callable[[str], str]
-    """``--base`` as ``scope.base`` keeps it: a branch by its name, else the commit."""
-    outside: Callable[[Goal, Baseline], Sequence[Outside]]
-    """Commits since the base outside the goal's paths."""
-    write: Callable[
-        [str, str, Baseline | None, Artifact, Mapping[str, Any], Callable[[], None]], str
-    ]
-    """(text, run id, baseline, artifact, event, trust): publishes the goal, all or nothing.
+    text: str
+    name: str
+    """The file that it came from, for messages."""
+    source: str
+    """Its origin, for the journal."""
+    as_draft: bool | None = None
+    """None: as the text says."""
+    base: str | None = None
+    """``--base``: from where its changes count."""
+    line: str = "flow goal create --file F"
+    """The line that a person types where an agent's shell may not create it."""
+    from_goal: str | None = None
+    """The goal whose contract was copied."""
 
-    ``trust`` is called when it is sure that no other goal has its id, before anything is written.
-    """
-    trust: Callable[[Goal, str], None]
-    branch: Callable[[], str | None]
-    about_commands: Callable[[Goal], list[str]]
-    """A warning for each command that cannot run or cannot show what it should."""
-    syntax_faults: Callable[[Goal], list[Fault]]
-    """A fault for each command that bash cannot read."""
-    run_checks: Callable[[Sequence[Check]], Sequence[tuple[Check, CheckResult]]]
-    """Runs commands that only read, and stores none of their results."""
-    refuse_beside: Callable[[str], None]
-    """Raises :class:`PersonNeeded` if (goal id) may not begin beside what is open here."""
-    namesake: Callable[[str], list[str]]
-    """A warning where (goal id) is the name of an open goal whose file is gone."""
-    defaults_known: bool
-    """Whether the user trusts the repository's defaults as they are; else nothing runs."""
-    unread: str
-    """The untrusted goal whose contract is copied, by id; nothing runs then. Else empty."""
-    trusted: Callable[[str], bool]
-    """Whether the commands of (goal id) may run here."""
-    asked_by: Mapping[str, str]
-    """The person or agent that creates the goal, as an event has them."""
-    write_beside: Callable[[], Sequence[str]]
-    """Writes what belongs beside goals; returns warnings."""
+
+class CreationTools(OpenGoalsPort, GoalPort, TrustingPort, ClockPort, Protocol):
+    """Everything that creating a goal touches outside of values."""
+
+    @property
+    def defaults_known(self) -> bool:
+        """Whether the user trusts the repository's defaults as they are; else nothing runs."""
+
+    def asked_by(self) -> Mapping[str, str]:
+        """The person or agent that creates the goal, as an event has them."""
+
+    # --- the text ---
+
+    def parse(self, text: str, name: str) -> Parsed:
+        """The goal of a text from the file ``name``, completed; raises with every fault at once."""
+
+    def edit(self, text: str, changes: Sequence[Edit], name: str) -> str:
+        """The text with other values."""
+
+    def syntax_faults(self, goal: Goal, name: str) -> Sequence[Fault]:
+        """A fault for each command that bash cannot read."""
+
+    # --- the base ---
+
+    def pin(self, goal: Goal, base: str | None) -> Baseline:
+        """The baseline of a goal that begins now; ``base`` as ``--base`` names it."""
+
+    def kept_base(self, base: str) -> str:
+        """``--base`` as ``scope.base`` keeps it: a branch by its name, else the commit."""
+
+    def outside(self, goal: Goal, baseline: Baseline) -> Sequence[Outside]:
+        """Commits since the base outside the goal's paths."""
+
+    # --- the record ---
+
+    def new_run_id(self, goal_id: str, now: str) -> str:
+        """The id of a run that is not known here yet."""
+
+    def write(
+        self,
+        text: str,
+        run_id: str,
+        baseline: Baseline | None,
+        artifact: Artifact,
+        event: Mapping[str, Any],
+        trust: Callable[[], None],
+    ) -> str:
+        """Publish the goal, all or nothing; its file.
+
+        ``trust`` is called when it is sure that no other goal has its id, before anything is
+        written.
+        """
+
+    def record_trust(self, goal: Goal, how: str) -> None:
+        """Trust the contract of a goal; ``how`` is the command."""
+
+    def write_beside(self) -> Sequence[str]:
+        """Write what belongs beside goals; returns warnings."""
+
+    # --- the commands ---
+
+    def about_commands(self, goal: Goal) -> list[str]:
+        """A warning for each command that cannot run or cannot show what it should."""
+
+    def run_checks(self, checks: Sequence[Check]) -> Sequence[tuple[Check, CheckResult]]:
+        """Run commands that only read; none of their results is stored."""
 
 
 class Created(NamedTuple):
@@ -111,63 +152,52 @@ class Created(NamedTuple):
         return {**self._asdict(), "warnings": list(self.warnings)}
 
 
-def create_goal(
-    tools: CreationTools,
-    text: str,
-    name: str,
-    *,
-    as_draft: bool | None,
-    base: str | None,
-    source: str,
-    now: str,
-) -> Created:
+def create_goal(tools: CreationTools, new: NewGoal) -> Created:
     """Write a goal as ``active`` (or ``draft``), record trust, journal.
 
-    ``as_draft`` None: as its text says. ``name`` is the file the text came from, for messages.
     Trust is recorded, and commands run, only where the user trusts the repository's defaults and
-    the goal that it is copied from.
-    Raises :class:`ContractError` with every fault, :class:`StateError` if commits since the base
-    already lie outside the goal's paths.
+    the goal that it is copied from. Raises :class:`ContractError` with every fault,
+    :class:`StateError` if commits since the base already lie outside the goal's paths.
     """
-    parsed = tools.parse(text, name)
+    old = new.from_goal
+    unread = old if old and not tools.trusted(tools.load(old))[0] else ""
+    parsed = tools.parse(new.text, new.name)
     goal = parsed.goal
-    if as_draft is None:
-        as_draft = goal.status == "draft"
+    as_draft = goal.status == "draft" if new.as_draft is None else new.as_draft
     if not as_draft:
-        tools.refuse_beside(goal.id)
-    _refuse_faulty(tools, goal, name)
+        refuse_beside_active(tools, goal.id, new.line)
+    _refuse_faulty(tools, goal, new.name)
     refuse_other_branch(goal, tools.branch())
-    run_id = goal.run_id or tools.new_run_id(goal.id, now)
-    baseline = None if as_draft else _pinned(tools, goal, base)
+    run_id = goal.run_id or tools.new_run_id(goal.id, tools.now())
+    baseline = None if as_draft else _pinned(tools, goal, new.base)
     changes = draft.starting_changes(
         goal.document,
         status="draft" if as_draft else "active",
         run_id=run_id,
-        base=tools.kept_base(base) if base is not None else None,
+        base=tools.kept_base(new.base) if new.base is not None else None,
         base_commit=baseline.base_commit if baseline else None,
     )
-    final = with_schema_line(tools.edit(parsed.text, changes))
-    ready = tools.parse(final, name).goal
+    final = with_schema_line(tools.edit(parsed.text, changes, new.name))
+    ready = tools.parse(final, new.name).goal
 
-    begins_trusted = not as_draft and tools.defaults_known and not tools.unread
+    begins_trusted = not as_draft and tools.defaults_known and not unread
 
     def trust() -> None:
         if begins_trusted:
-            tools.trust(ready, "flow goal create")
+            tools.record_trust(ready, "flow goal create")
 
-    artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source})
-    event = {"type": "created", "to": ready.status, "source": source, **tools.asked_by}
+    artifact = Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or new.source})
+    event = {"type": "created", "to": ready.status, "source": new.source, **tools.asked_by()}
     if ready.base_commit is not None:
         event["base_commit"] = ready.base_commit
-    namesake = tools.namesake(goal.id)
+    warnings = [*namesake(tools, goal.id), *parsed.warnings]
     tools.write(final, run_id, baseline, artifact, event, trust)
     about = tools.about_commands(ready)
-    warnings = [*namesake, *parsed.warnings, *lint_goal(ready, about)]
+    warnings += lint_goal(ready, about)
     if begins_trusted:
         warnings += already_green(ready, tools.run_checks, about)
-    elif not as_draft and not tools.trusted(goal.id):
-        unread = tools.unread and unread_contract(goal.id, tools.unread)
-        warnings.append(unread or not_trusted(goal.id))
+    elif not as_draft and not tools.trusted(tools.load(goal.id))[0]:
+        warnings.append(unread_contract(goal.id, unread) if unread else not_trusted(goal.id))
     warnings += tools.write_beside()
     file = layout.goal_file(goal.id)
     return Created(goal.id, ready.status, file, ready.run_id, ready.base_commit, (*warnings,))
@@ -194,7 +224,7 @@ def _refuse_faulty(tools: CreationTools, goal: Goal, name: str) -> None:
         in_file(name, key, value).fault(why, "leave it out; Flow writes it")
         for key, value, why in draft.starting_faults(goal.document)
     ]
-    faults += tools.syntax_faults(goal)
+    faults += tools.syntax_faults(goal, name)
     if faults:
         raise ContractError(faults)
 

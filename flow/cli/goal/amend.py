@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from flow.adapters.contracts.marking import with_faults, without_faults
 from flow.adapters.fs import inputs
 from flow.adapters.process.editor import edited_by_hand, editor_of
 from flow.adapters.setup.completed import with_requested
@@ -125,8 +126,6 @@ def _edited(
     context: Context, amending: Amending, goal_id: str, text: str, out: Output
 ) -> AmendmentPlan | None:
     """The text from a person's editor, which is opened again until the text has no fault."""
-    from flow.adapters.contracts.marking import with_faults, without_faults
-
     if not out.can_ask and editor_of(context.environ) is None:
         raise usage_error(
             "--edit needs a terminal, or VISUAL or EDITOR", "flow goal amend", key="--edit"

@@ -15,6 +15,7 @@ from flow.adapters.rubrics.rubric_files import RubricFolder
 from flow.adapters.setup import project
 from flow.adapters.setup.completed import read_handed_in
 from flow.adapters.setup.defaults_file import read_defaults, with_defaults
+from flow.adapters.transitions.creating import draft_document, surroundings
 from flow.adapters.verification.trial import run_alone
 from flow.app.checks import Check
 from flow.app.drafting.conversation import EDIT, LEAVE, NO_ANSWER, Drafted, converse
@@ -31,7 +32,6 @@ from flow.errors import FlowError, InputError, PersonNeeded, at_key
 from flow.render.creating import notice_lines, question_lines, running_line
 from flow.startup.once import once
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring.creating import draft_document, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,9 @@ from flow.adapters.baseline import pinned
 from flow.adapters.contracts import formats
 from flow.adapters.fs import inputs
 from flow.adapters.setup import spec_files
+from flow.adapters.transitions.creating import Creating, draft_document
 from flow.app.transitions.beside import others_open
+from flow.app.transitions.create import NewGoal, create_goal
 from flow.cli.defaults import accept_defaults
 from flow.cli.parsing import usage_error, whole
 from flow.core.drafting.criteria import new_criterion
@@ -22,7 +24,6 @@ from flow.errors import FlowError, at_key
 from flow.render import creating
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring.context import Context
-from flow.wiring.creating import create_goal, draft_document
 
 if TYPE_CHECKING:
     import argparse
@@ -113,16 +114,9 @@ def _written(
     base = args.base
     while True:
         try:
-            created = create_goal(
-                context,
-                given.text,
-                given.name,
-                as_draft=given.as_draft,
-                base=base,
-                source=f"flow goal create: {given.source}",
-                line=_typed_line(args),
-                from_goal=args.old,
-            )
+            source, line = f"flow goal create: {given.source}", _typed_line(args)
+            new = NewGoal(given.text, given.name, source, given.as_draft, base, line, args.old)
+            created = create_goal(Creating(context), new)
         except FlowError as error:
             if not given.answered or error.exit_code != WRONG_INPUT:
                 raise

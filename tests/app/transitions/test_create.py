@@ -12,8 +12,9 @@ from flow.app.transitions.create import Outside, Rebase
 from flow.core.boundary.changes import Baseline
 from flow.core.drafting.defaults import not_trusted
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.tool_calls.speaker import Speaker
 from flow.errors import ContractError, PersonNeeded, StateError
-from tests.app.fakes import BASE, NOW, Shop, World, criterion, goal_document
+from tests.app.fakes import BASE, Shop, World, criterion, goal_document
 
 OTHER = "c" * 40
 
@@ -25,18 +26,18 @@ def fresh(*criteria: dict[str, Any], **more: Any) -> dict[str, Any]:
     return document
 
 
+def other() -> dict[str, Any]:
+    """The document of a goal that is there already, ``issue-3``."""
+    document = goal_document()
+    document["metadata"]["id"] = "issue-3"
+    return document
+
+
 def make(
-    shop: Shop, document: dict[str, Any], *, as_draft: bool | None = False, base: str | None = None
+    shop: Shop, document: dict[str, Any], *, as_draft: bool | None = False, **more: Any
 ) -> create.Created:
-    return create.create_goal(
-        shop.shop(),
-        repr(document),
-        "mine.yaml",
-        as_draft=as_draft,
-        base=base,
-        source="a file",
-        now=NOW,
-    )
+    new = create.NewGoal(repr(document), "mine.yaml", "a file", as_draft, **more)
+    return create.create_goal(shop, new)
 
 
 RUN = "2026-11-21T120000Z-issue-4"
@@ -70,7 +71,7 @@ def test_a_goal_is_written_active_pinned_trusted_and_journalled() -> None:
         "warnings": [],
     }
     assert shop.log == ["trust", "write"]
-    ((trusted, how),) = shop.trusted
+    ((trusted, how),) = shop.trusts
     assert how == "flow goal create"
     assert dict(trusted.document) == text  # the contract as it is written, with its base
     assert set(shop.names) == {"mine.yaml"}
@@ -78,19 +79,20 @@ def test_a_goal_is_written_active_pinned_trusted_and_journalled() -> None:
 
 def test_a_draft_is_neither_pinned_nor_trusted() -> None:
     shop = Shop()
-    shop.outside = [Outside("docs/x", "not in allowed_paths", ())]
+    shop.committed = [Outside("docs/x", "not in allowed_paths", ())]
     created = make(shop, fresh(), as_draft=True)
     (text, run_id, baseline, _, event) = shop.written[0]
     assert (created.status, created.run_id, created.base_commit) == ("draft", RUN, None)
     assert text["lifecycle"]["status"] == "draft"
     assert (run_id, baseline, event["to"]) == (RUN, None, "draft")
-    assert (shop.pinned, shop.trusted) == ([], [])
+    assert (shop.pinned, shop.trusts) == ([], [])
 
 
 @pytest.mark.parametrize("status", ["draft", "active"])
 def test_only_a_goal_that_begins_may_be_refused_beside_an_open_one(status: str) -> None:
     shop = Shop()
-    shop.refused = ("issue-4",)
+    shop.speaker = Speaker("agent")
+    shop.others = [other()]
     document = fresh(status=status)
     if status == "draft":
         assert make(shop, document, as_draft=None).status == "draft"
@@ -104,19 +106,25 @@ def test_with_defaults_that_nobody_trusts_nothing_is_trusted_or_run_and_that_is_
     shop = Shop()
     shop.defaults_known, shop.passing = False, ("grep -q a b",)
     created = make(shop, fresh(criterion("AC1", "grep -q a b")))
-    assert (created.status, shop.trusted, shop.asked) == ("active", [], [])
+    assert (created.status, shop.trusts, shop.asked) == ("active", [], [])
     assert created.warnings == (not_trusted("issue-4"),)
     assert make(shop, fresh(), as_draft=True).warnings == ()
 
 
 def test_where_every_goal_is_trusted_unknown_defaults_need_no_word() -> None:
     shop = Shop()
-    shop.defaults_known = False
-    tools = shop.shop()._replace(trusted=lambda _id: True)
-    created = create.create_goal(
-        tools, repr(fresh()), "f", as_draft=False, base=None, source="s", now=NOW
-    )
-    assert (created.warnings, shop.trusted) == ((), [])
+    shop.defaults_known, shop.all_trusted = False, True
+    created = make(shop, fresh())
+    assert (created.warnings, shop.trusts) == ((), [])
+
+
+def test_a_copy_of_a_contract_that_nobody_trusts_is_not_trusted_and_nothing_of_it_runs() -> None:
+    shop = Shop()
+    shop.others, shop.passing = [other()], ("grep -q a b",)
+    created = make(shop, fresh(criterion("AC1", "grep -q a b")), from_goal="issue-3")
+    assert (created.status, shop.trusts, shop.asked) == ("active", [], [])
+    assert created.warnings == (create.unread_contract("issue-4", "issue-3"),)
+    assert make(shop, fresh(), as_draft=True, from_goal="issue-3").warnings == ()
 
 
 def test_what_cannot_be_written_beside_a_goal_is_a_warning() -> None:
@@ -163,7 +171,7 @@ def test_a_goal_for_another_branch_is_refused(branch: str | None, fine: bool) ->
 
 def test_commits_outside_the_paths_ask_from_where_to_count() -> None:
     shop = Shop()
-    shop.outside = [
+    shop.committed = [
         Outside("docs/x", "not in allowed_paths", ("abc1234 Docs", "def5678 Older")),
         Outside("y", "not in allowed_paths", ()),
     ]
@@ -174,12 +182,12 @@ def test_commits_outside_the_paths_ask_from_where_to_count() -> None:
     assert error["key"] == "constraints.allowed_paths"
     assert error["value"] == "docs/x"
     assert "docs/x (abc1234 Docs), y" in str(error["message"])
-    assert (shop.trusted, shop.written) == ([], [])
+    assert (shop.trusts, shop.written) == ([], [])
 
 
 def test_a_base_that_a_person_named_is_taken_as_it_is() -> None:
     shop = Shop()
-    shop.outside = [Outside("docs/x", "not in allowed_paths", ())]
+    shop.committed = [Outside("docs/x", "not in allowed_paths", ())]
     assert make(shop, fresh(), base="HEAD").status == "active"
     assert shop.pinned == [("issue-4", "HEAD")]
 

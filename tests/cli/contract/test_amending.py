@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.ledger import transaction
+from flow.adapters.transitions.creating import Creating
 from flow.app.evaluation.protected_files import current_difference
 from flow.app.transitions import moves, trusting
+from flow.app.transitions.create import NewGoal, create_goal
 from flow.app.transitions.persons_word import PersonsWord
 from flow.cli.output import Output
 from flow.core.boundary.changes import Baseline
 from flow.errors import InputError, StateError, StorageError
-from flow.wiring import creating, evaluating
+from flow.wiring import evaluating
 from flow.wiring.amending import Amending
 from flow.wiring.context import Context
 from flow.wiring.trusting import Trusting
@@ -185,7 +187,7 @@ def test_a_rubric_that_moves_meanwhile_is_refused(repo: GitRepo) -> None:
     text = TEXT.replace(
         "      verification_command: test -s src/greet.txt\n", "      rubric: tone\n"
     )
-    creating.create_goal(here(repo), text, "goal.yaml", as_draft=False, base=None, source="a test")
+    create_goal(Creating(here(repo)), NewGoal(text, "goal.yaml", "a test"))
     made = plan(repo, text.replace("repo: demo", "repo: renamed"))
     rubric.write_text("name: another\n")
     with pytest.raises(StateError):
@@ -281,7 +283,7 @@ def test_what_a_plan_says_of_what_is_not_its_to_change(work) -> None:
 
 def test_a_draft_is_written_and_not_trusted(repo: GitRepo) -> None:
     scene.start(repo)
-    creating.create_goal(here(repo), TEXT, "goal.yaml", as_draft=True, base=None, source="a test")
+    create_goal(Creating(here(repo)), NewGoal(TEXT, "goal.yaml", "a test", as_draft=True))
     locked = '["src/**"]\n  protected_paths: ["src/greet.txt"]'
     made = plan(repo, WEAKER.replace('["src/**"]', locked))
     assert (made.kind, made.needs_person) == ("incomparable", False)
