@@ -68,11 +68,11 @@ def examine(
     """
     goal_id = ids.goal_id(request.goal_id)
     if trust_digest is not None:
-        from flow.app.transitions import named_contract
-        from flow.wiring.amending import Amending  # few name one
+        from flow.adapters.transitions.amending import Amending  # few name one
+        from flow.app.transitions import amend, named_contract
 
-        amend = Amending(context).amend_untrusted
-        request = named_contract.take_named(context, request, trust_digest, amend)
+        amends = partial(amend.amend_untrusted, Amending(context))
+        request = named_contract.take_named(context, request, trust_digest, amends)
     if request.judge_backend is not None and context.speaker is not None:
         request = request._replace(judge_named_by=context.speaker.agent or "")
     context.take_settings_of(context.goal_of(goal_id))

@@ -50,7 +50,7 @@ class Trusting:
         return self._context.tree.restored(goal)
 
     def amend_by_hand(self, loaded: LoadedGoal, how: str) -> None:
-        from flow.wiring.amending import Amending
+        from flow.adapters.transitions.amending import Amending
 
         Amending(self._context).amend_by_hand(loaded, how)
 

@@ -7,24 +7,29 @@ trust, would slip in together with a harmless amendment.
 
 from __future__ import annotations
 
+from flow.app.evaluation.closing_context import ClosingPort
 from flow.app.ports import Amendment, Artifact
 from flow.app.transitions.closing import refuse_closed
+from flow.app.transitions.create import lint_goal
 from flow.core.amendment import changes as amendment
 from flow.core.amendment.changes import ContractChange
 from flow.core.amendment.rules import NEED_PERSON, Class
 from flow.core.amendment.trust_diff import difference
+from flow.core.goal import ids
 from flow.core.text.display import clip
-from flow.errors import FlowError, in_file
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import ContractError, FlowError, in_file
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.closing_context import ClosingContext
+    from flow.app.transitions.create import Parsed
     from flow.app.transitions.persons_word import PersonsWord
     from flow.core.boundary.changes import Baseline
     from flow.core.goal.loaded import LoadedGoal, TrustEntry
     from flow.core.goal.model import Goal
+    from flow.errors import Fault
 
 MOST_CHANGES = 200
 """Changes that the journal names one by one."""
@@ -74,24 +79,50 @@ def basis_of(
     return Basis(recorded.contract, why, digest=recorded.digest)
 
 
-class AmendmentTools(NamedTuple):
-    """Interface of amending to the checkout, beside the closing context."""
+class AmendmentTools(ClosingPort, Protocol):
+    """Everything that amending touches outside of values, beside the closing context."""
 
-    read: Callable[[str, str], tuple[Goal, tuple[str, ...]]]
-    """(text, its name) → the goal as it stands there, and warnings."""
-    carry: Callable[[Goal, str, str], Goal]
-    """(current goal, new text, its name) → the goal with what is Flow's to keep."""
-    digest: Callable[[Goal], str]
-    """The digest of a goal's contract, its rubrics included."""
-    basis: Callable[[LoadedGoal], Basis]
-    trust: Callable[[Goal, str], None]
-    with_protected: Callable[[Goal, Baseline, Sequence[str]], Baseline]
-    """The baseline with the files, as they are now, that (goal) protects and (patterns) did not."""
-    with_named: Callable[[Goal, Baseline], Baseline]
-    """The baseline with the files that (goal)'s commands name."""
-    lint: Callable[[Goal], Sequence[str]]
-    text_and_file: Callable[[str], tuple[str, str]]
-    """(text, file) of the goal (id) as it lies there."""
+    def own_word(self) -> PersonsWord:
+        """The word of the person who runs this."""
+
+    # --- the text ---
+
+    def text_and_file(self, goal_id: str) -> tuple[str, str]:
+        """The goal's text and file, as they are now."""
+
+    def completed(self, goal_id: str, text: str, name: str) -> Parsed:
+        """A text that is handed in for the goal, with Flow's own fields as its file has them."""
+
+    def read(self, text: str, name: str) -> tuple[Goal, tuple[str, ...]]:
+        """The goal as it stands in a text, and warnings."""
+
+    def carried(self, current: Goal, text: str, name: str) -> Goal:
+        """The goal of a text, with what is Flow's to keep as ``current`` has it."""
+
+    def syntax_faults(self, goal: Goal, name: str) -> Sequence[Fault]:
+        """A fault for each command that bash cannot read."""
+
+    def about_commands(self, goal: Goal) -> Sequence[str]:
+        """A warning for each command that cannot run or cannot show what it should."""
+
+    # --- trust ---
+
+    def contract_digest(self, goal: Goal) -> str:
+        """The digest of a goal's contract, its rubrics included."""
+
+    def basis(self, loaded: LoadedGoal) -> Basis:
+        """The contract that an amendment of the goal is compared with."""
+
+    def record_trust(self, goal: Goal, how: str) -> None:
+        """Trust the contract of a goal; ``how`` is the command."""
+
+    # --- the baseline ---
+
+    def with_protected(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
+        """The baseline with the files, as they are now, that patterns not in ``before`` protect."""
+
+    def with_named(self, goal: Goal, baseline: Baseline) -> Baseline:
+        """The baseline with the files that the goal's commands name."""
 
 
 class AmendmentPlan(NamedTuple):
@@ -139,15 +170,38 @@ class AmendmentPlan(NamedTuple):
         }
 
 
-def plan_amendment(
-    context: ClosingContext, tools: AmendmentTools, goal_id: str, text: str, name: str
-) -> AmendmentPlan:
-    """The changes that the new ``text`` would make; nothing is written.
+def current_text(tools: AmendmentTools, goal_id: str) -> str:
+    """The goal's file as it is now, after what a killed call had decided.
 
-    ``name`` is the file the text came from. Raises :class:`ContractError` with every fault of the
-    text, :class:`InputError` for another goal's, :class:`StateError` for a closed goal.
+    Raises :class:`StateError` for a closed goal, before a person edits anything.
     """
-    loaded = context.finished(goal_id)
+    refuse_closed(tools.closing_context().finished(ids.goal_id(goal_id)).goal, DOING)
+    return tools.text_and_file(goal_id)[0]
+
+
+def plan_handed_in(tools: AmendmentTools, goal_id: str, text: str, name: str) -> AmendmentPlan:
+    """:func:`plan_amendment` of a text that a person hands in; it may lack Flow's own fields.
+
+    Raises :class:`ContractError` for commands that bash cannot read, too.
+    """
+    text, _, warnings = tools.completed(goal_id, text, name)
+    plan = plan_amendment(tools, ids.goal_id(goal_id), text, name)
+    faults = tools.syntax_faults(plan.goal, name)
+    if faults:
+        raise ContractError(faults)
+    return plan._replace(warnings=(*dict.fromkeys((*warnings, *plan.warnings)),))
+
+
+def plan_amendment(
+    tools: AmendmentTools, goal_id: str, text: str, name: str, basis: Basis | None = None
+) -> AmendmentPlan:
+    """The changes that the new ``text`` would make to ``basis``; nothing is written.
+
+    ``name`` is the file the text came from; ``basis`` None: the contract that this user trusted
+    last. Raises :class:`ContractError` with every fault of the text, :class:`InputError` for
+    another goal's, :class:`StateError` for a closed goal.
+    """
+    loaded = tools.closing_context().finished(goal_id)
     current = loaded.goal
     refuse_closed(current, DOING)
     given, warnings = tools.read(text, name)
@@ -156,12 +210,16 @@ def plan_amendment(
             f"it is the goal {given.id}, not {current.id}",
             "a goal keeps its id; for another goal: flow goal create --file F",
         )
-    goal = tools.carry(current, text, name)
-    digest = tools.digest(goal)
+    goal = tools.carried(current, text, name)
+    digest = tools.contract_digest(goal)
     now, new = current.contract_document, goal.contract_document
-    basis = Basis(now, trusted=True) if current.status == "draft" else tools.basis(loaded)
+    if current.status == "draft":
+        basis = Basis(now, trusted=True)
+    elif basis is None:
+        basis = tools.basis(loaded)
     contract_changes = _against(basis, new)
     shown = contract_changes or amendment.changes(now, new)
+    questions = lint_goal(goal, tools.about_commands(goal))
     return AmendmentPlan(
         loaded=loaded,
         text=text,
@@ -177,7 +235,7 @@ def plan_amendment(
         ),
         trusted=basis.trusted,
         anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
-        warnings=(*warnings, *_kept_by_flow(current, given), *tools.lint(goal)),
+        warnings=(*warnings, *_kept_by_flow(current, given), *questions),
     )
 
 
@@ -200,7 +258,6 @@ def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[ContractChange, ...]
 
 
 def carry_out(
-    context: ClosingContext,
     tools: AmendmentTools,
     plan: AmendmentPlan,
     *,
@@ -216,39 +273,28 @@ def carry_out(
     change by hand, which is in the file already, trust comes last: a kill in between leaves an
     untrusted contract, which the next person to trust it is shown.
     """
-    current, goal = plan.loaded.goal, plan.goal
-    draft = current.status == "draft"
+    context, change = tools.closing_context(), _change(tools, plan, word, how, asked, reason)
+    draft = plan.loaded.goal.status == "draft"
     by_hand = plan.contract == plan.loaded.contract
-    fields = _record_fields(word, how, reason)
-    change = Amendment(
-        plan.text,
-        plan.contract,
-        plan.anew,
-        _artifact(plan, fields, asked),
-        _event(plan, fields),
-        _new_baseline(context, tools, plan),
-    )
     if not draft and not by_hand:
-        tools.trust(goal, how)
+        tools.record_trust(plan.goal, how)
     try:
-        context.ledger.amend(current.id, current.run_id or "", plan.loaded.seen, change)
+        _write(context, plan, change)
     except FlowError:
         if plan.trusted and not draft:
             _take_back(context, tools, plan, how)
         raise
     if not draft and by_hand:
-        tools.trust(goal, how)
+        tools.record_trust(plan.goal, how)
 
 
-def amend_by_hand(
-    context: ClosingContext, tools: AmendmentTools, read: LoadedGoal, how: str, word: PersonsWord
-) -> None:
+def amend_by_hand(tools: AmendmentTools, read: LoadedGoal, how: str) -> None:
     """Record a change that was made in a goal file by hand, and that a person has now trusted.
 
     ``read`` is the goal as the person was shown it. Raises :class:`StateError` (``moved``) if its
     file has another contract by now.
     """
-    plan = plan_amendment(context, tools, read.goal.id, *tools.text_and_file(read.goal.id))
+    plan = plan_amendment(tools, read.goal.id, *tools.text_and_file(read.goal.id))
     if plan.contract != read.contract:
         raise in_file(read.file).wrong_state(
             f"the contract of goal {read.goal.id} has changed since it was shown",
@@ -256,28 +302,44 @@ def amend_by_hand(
             code="moved",
         )
     reason = "the goal file was changed by hand"
-    carry_out(context, tools, plan, word=word, how=how, asked=how, reason=reason)
+    carry_out(tools, plan, word=tools.own_word(), how=how, asked=how, reason=reason)
 
 
 def amend_untrusted(
-    context: ClosingContext,
-    tools: AmendmentTools,
-    goal_id: str,
-    how: str,
-    basis: Basis,
-    word: PersonsWord,
+    tools: AmendmentTools, goal_id: str, how: str, before: Mapping[str, Any], digest: str
 ) -> None:
-    """Put on the record what was changed since ``basis``, and trust nothing."""
-    tools = tools._replace(basis=lambda _loaded: basis, trust=lambda _goal, _how: None)
-    carry_out(
-        context,
+    """Put on the record what was changed since the contract ``before``, and trust nothing."""
+    basis = Basis(before, digest=digest)
+    plan = plan_amendment(tools, goal_id, *tools.text_and_file(goal_id), basis)
+    change = _change(
         tools,
-        plan_amendment(context, tools, goal_id, *tools.text_and_file(goal_id)),
-        word=word,
-        how=f"flow goal evaluate {how}",
-        asked="nobody: a pipeline names the contract",
-        reason="the contract was changed without flow goal amend",
+        plan,
+        tools.own_word(),
+        f"flow goal evaluate {how}",
+        "nobody: a pipeline names the contract",
+        "the contract was changed without flow goal amend",
     )
+    _write(tools.closing_context(), plan, change)
+
+
+def _change(
+    tools: AmendmentTools,
+    plan: AmendmentPlan,
+    word: PersonsWord,
+    how: str,
+    asked: str,
+    reason: str | None,
+) -> Amendment:
+    """The plan as the ledger takes it; the parameters are those of :func:`carry_out`."""
+    fields = _record_fields(word, how, reason)
+    artifact, event = _artifact(plan, fields, asked), _event(plan, fields)
+    baseline = _new_baseline(tools, plan)
+    return Amendment(plan.text, plan.contract, plan.anew, artifact, event, baseline)
+
+
+def _write(context: ClosingContext, plan: AmendmentPlan, change: Amendment) -> None:
+    current = plan.loaded.goal
+    context.ledger.amend(current.id, current.run_id or "", plan.loaded.seen, change)
 
 
 def _take_back(
@@ -290,14 +352,12 @@ def _take_back(
     try:
         context.ledger.finish(plan.goal.id)
         if context.records.goal(plan.goal.id).contract == plan.loaded.contract:
-            tools.trust(plan.loaded.goal, f"{how}, taken back")
+            tools.record_trust(plan.loaded.goal, f"{how}, taken back")
     except FlowError:
         return
 
 
-def _new_baseline(
-    context: ClosingContext, tools: AmendmentTools, plan: AmendmentPlan
-) -> Baseline | None:
+def _new_baseline(tools: AmendmentTools, plan: AmendmentPlan) -> Baseline | None:
     """The baseline with what is protected from now on; None if it can stay as it is."""
     current, goal = plan.loaded.goal, plan.goal
     # The file's contract may differ from the trusted one: then a killed amendment may have replaced
@@ -306,7 +366,7 @@ def _new_baseline(
     asks_anew = any("acceptance_criteria" in change.key for change in plan.changes)
     if current.run_id is None or (same and not asks_anew):
         return None
-    baseline, recorded = context.baseline(current, current.run_id)
+    baseline, recorded = tools.closing_context().baseline(current, current.run_id)
     if not recorded or current.status == "draft":
         return None  # then the pinned commit says what was there
     following = baseline if same else tools.with_protected(goal, baseline, plan.protected)

@@ -8,6 +8,8 @@ from flow.adapters.contracts.marking import with_faults, without_faults
 from flow.adapters.fs import inputs
 from flow.adapters.process.editor import edited_by_hand, editor_of
 from flow.adapters.setup.completed import with_requested
+from flow.adapters.transitions.amending import Amending
+from flow.app.transitions.amend import carry_out, current_text, plan_handed_in
 from flow.app.transitions.persons_word import persons_word
 from flow.cli.goal.which import goal_to_act_on
 from flow.cli.parsing import goal_argument, usage_error, yes_argument
@@ -21,7 +23,6 @@ from flow.render.contract_change import contract_change
 from flow.render.moves import LABEL
 from flow.render.text import step_line
 from flow.startup.typing import TYPE_CHECKING
-from flow.wiring.amending import Amending
 from flow.wiring.context import Context
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def _amend_goal(args: argparse.Namespace, out: Output) -> int:
             how=_typed_line(goal_id, args),
         )
         asked = "--yes" if args.yes else "at a terminal"
-    Amending(context).carry_out(plan, word=word, asked=asked, reason=args.reason)
+    tools, how = Amending(context), "flow goal amend"
+    carry_out(tools, plan, word=word, how=how, asked=asked, reason=args.reason)
     _show_amended(plan, document, out)
     return 0
 
@@ -109,15 +111,15 @@ def _plan(
     amending, told = Amending(context), tuple[str, ...]()
     if args.file is not None:
         text, name = inputs.read_text(args.file, "--file", limit=GOAL_LIMIT), args.file
-        text, told = amending.completed(goal_id, text, name)
+        text, _, told = amending.completed(goal_id, text, name)
         text = with_schema_line(text)
     else:
-        text, name = amending.current_text(goal_id), _AMENDED
+        text, name = current_text(amending, goal_id), _AMENDED
     text = with_requested(text, name, changes)
     plan = (
         _edited(context, amending, goal_id, text, out)
         if args.edit
-        else amending.plan(goal_id, text, name)
+        else plan_handed_in(amending, goal_id, text, name)
     )
     return plan and plan._replace(warnings=(*dict.fromkeys((*told, *plan.warnings)),))
 
@@ -136,7 +138,7 @@ def _edited(
         if not left.strip():
             return None
         try:
-            return amending.plan(goal_id, left, name)
+            return plan_handed_in(amending, goal_id, left, name)
         except InputError as error:
             unchanged = shown and left == text  # the faults stood there, and nobody mended them
             if unchanged or (opened == UNATTENDED_EDITS and not out.can_ask):

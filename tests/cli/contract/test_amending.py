@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.ledger import transaction
+from flow.adapters.transitions.amending import Amending
 from flow.adapters.transitions.creating import Creating
 from flow.app.evaluation.protected_files import current_difference
 from flow.app.transitions import moves, trusting
+from flow.app.transitions.amend import carry_out, plan_handed_in
 from flow.app.transitions.create import NewGoal, create_goal
 from flow.app.transitions.persons_word import PersonsWord
 from flow.cli.output import Output
 from flow.core.boundary.changes import Baseline
 from flow.errors import InputError, StateError, StorageError
 from flow.wiring import evaluating
-from flow.wiring.amending import Amending
 from flow.wiring.context import Context
 from flow.wiring.trusting import Trusting
 from tests.cli.contract.test_amend import STRONGER, TEXT, WEAKER
@@ -51,11 +52,12 @@ def amending(repo: GitRepo) -> Amending:
 
 
 def plan(repo: GitRepo, text: str) -> AmendmentPlan:
-    return amending(repo).plan("greet", text, "new.yaml")
+    return plan_handed_in(amending(repo), "greet", text, "new.yaml")
 
 
 def do(repo: GitRepo, made: AmendmentPlan) -> None:
-    amending(repo).carry_out(made, word=PersonsWord("a person"), asked="a test", reason=None)
+    word, how = PersonsWord("a person"), "flow goal amend"
+    carry_out(amending(repo), made, word=word, how=how, asked="a test", reason=None)
 
 
 def trusted(repo: GitRepo) -> bool:
@@ -199,9 +201,10 @@ def test_a_goal_without_a_run_gets_one(work) -> None:
     other = TEXT.replace("id: greet", "id: other")
     work.write(".flow/goals/other.goal.yaml", other)
     record_trust(work, "other")
-    made = amending(work).plan("other", STRONGER.replace("id: greet", "id: other"), "new.yaml")
+    text = STRONGER.replace("id: greet", "id: other")
+    made = plan_handed_in(amending(work), "other", text, "new.yaml")
     assert made.kind == "strengthening"
-    amending(work).carry_out(made, word=PersonsWord("a person"), asked="a test", reason=None)
+    do(work, made)
     assert here(work).load("other").goal.run_id is not None
 
 
