@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class ClosingContext(NamedTuple):
-    """Access of a terminal transition to the records, the ledger and the working tree."""
+    """Access of a terminal transition to the records, the ledger and the working tree.
+
+    A tuple, since views of it are taken: under a person's name, or with one look at the files.
+    """
 
     records: Records
     open_ledger: Callable[[], ClosingLedger]
