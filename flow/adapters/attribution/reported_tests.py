@@ -269,9 +269,12 @@ def _of_junit(tests: JUnitTests) -> Summary | None:
     if not counts["tests"] and tests.declared["tests"]:
         return None  # it has numbers and no cases: nothing to check them by
     # a test that fails as expected proves nothing: it counts as skipped
-    skipped = counts["skipped"] + tests.expected_failures
-    ran = counts["tests"] - skipped
-    return _summary("JUnit XML", ran, skipped, tests.failures, "test cases")
+    skipped = max(
+        counts["skipped"] + tests.expected_failures,
+        tests.declared["skipped"] + tests.declared["disabled"],
+    )
+    ran = max(counts["tests"] - skipped, counts["failed"] + counts["errors"])
+    return _summary("JUnit XML", ran, counts["tests"] - ran, tests.failures, "test cases")
 
 
 def _of_json(data: bytes) -> Summary | None:
