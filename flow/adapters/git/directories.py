@@ -33,8 +33,8 @@ def own_dir(repo: Repo) -> str | None:
 
 
 def repo_key(common_dir: str | None, top: str) -> str:
-    """Key of a repository in the state folder: a real path, as that of a :class:`Repo` is."""
-    return common_dir or os.path.realpath(top)
+    """Key of a repository in the state folder: a real path."""
+    return os.path.realpath(common_dir or top)
 
 
 def _leads_back(repo: Repo) -> bool:

@@ -145,7 +145,6 @@ def is_git_dir(path: str) -> bool:
 
 
 def _common_dir(git_dir: str) -> str:
-    """The git directory that working trees share: a real path, if ``git_dir`` is one."""
     text = read_regular(os.path.join(git_dir, "commondir"))
     if text is None or b"\0" in text:  # a power cut may leave a file of NULs
         return git_dir
@@ -161,4 +160,4 @@ def _linked_git_dir(entry: str) -> str | None:
 
 
 def _repo(top: str, git_dir: str) -> Repo:
-    return Repo(top, git_dir, _common_dir(git_dir))
+    return Repo(top, git_dir, os.path.realpath(_common_dir(git_dir)))
