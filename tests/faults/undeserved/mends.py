@@ -33,7 +33,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "I98 stamps are believed where nothing is written back": (
         Edit(
             "flow.adapters.worktree.contents:Contents._tells_later",
-            "self._unflushed += status.st_size + 4096",
+            "self._unflushed += status.st_size + _FILE_COST",
             "return True",
         ),
         Edit(
@@ -112,8 +112,8 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "I105 a name makes a file Flow's": (
         Edit(
             "flow.adapters.ledger.own_marks:_OwnNamedChange.foreign",
-            "change = self._change",
-            'return ""',
+            "marks = [",
+            "marks = [] and [",
         ),
     ),
     "I107 amendments are not told": (
