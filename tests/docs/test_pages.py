@@ -19,6 +19,7 @@ from tests.docs import recorded
 from tests.docs.console import Command, environment, replay
 from tests.support import ROOT
 from tests.support.effort import sizes
+from tests.support.start import SKIPS_FAIL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +79,8 @@ def test_the_page_says_what_happens(
 ) -> None:
     real = sizes(short=name in STARTED, long=True)
     first = () if real else (request.getfixturevalue("warm"),)
+    if name == "evidence" and SKIPS_FAIL:
+        pytest.skip("unittest of this Python does not pass where every test was skipped")
     commands = run(PAGES[name], tmp_path, home, *first)
     text = PAGES[name].read_text(encoding="utf-8")
     sessions = re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S)
