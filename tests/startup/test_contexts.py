@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,9 @@ from flow.startup import contexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+CLOSES = "gen.close()" in inspect.getsource(contextlib._GeneratorContextManager.__exit__)
+"""Whether Python ends a generator that goes on at once, which its 3.11.2 leaves to memory's end."""
 
 
 def passes(log: list[str]) -> Iterator[str]:
@@ -199,4 +203,7 @@ def test_a_stack_ends_what_it_holds(
         return use
 
     ours, theirs = run(body(contexts)), run(body(contextlib))
+    if not CLOSES:
+        for log, _ in (ours, theirs):
+            log[:] = [each for each in log if each != "closed"]
     assert (ours[0], ours[1][:1]) == (theirs[0], theirs[1][:1])
