@@ -133,6 +133,18 @@ def test_the_fourth_equal_stop_is_stuck(looping: GitRepo, capfd: Capture) -> Non
     assert (told.count(why), told.count("“")) == (1, 0), "no person's words, and said once"
 
 
+def test_a_files_name_is_no_judges_word(looping: GitRepo, capfd: Capture) -> None:
+    """It was taken for the start of a judge's words: the agent was let go, outside its paths."""
+    name = "src/judge: x"
+    looping.write("outside.txt", "x")
+    scene.edit(looping, ("grep -q please src/greet.txt", f"'date +%N >> \"{name}\"'"))
+    done = scene.flow(looping, "goal", "evaluate", "greet", "--json")
+    assert done.json["reason"].startswith(f"changed while the commands ran: {name}; path_boundary")
+    assert "remove outside.txt" in scene.flow(looping, "goal", "status", "--json").json["next"]
+    answer = stop(looping, capfd)
+    assert (answer["decision"], "outside.txt is new" in answer["reason"]) == ("block", True)
+
+
 @pytest.mark.parametrize("limit", [1, 2])
 def test_the_setting_says_after_how_many_turns(
     limit: int, looping: GitRepo, home: Path, capfd: Capture

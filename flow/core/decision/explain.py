@@ -10,7 +10,7 @@ from flow.core.decision.decide import (
     Opinion,
 )
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, CriterionResult
-from flow.core.goal.model import JUDGED, OUTSIDE_PATHS, PROTECTED_CHANGED
+from flow.core.goal.model import JUDGED, NOT_PROVED, OUTSIDE_PATHS, PROTECTED_CHANGED
 from flow.core.text.display import clip, joined, names, some_names, visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -153,7 +153,7 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
         ("failed", [r for r in needed if r.outcome == "failed" and r not in stale]),
         ("inconclusive", [r for r in needed if r.outcome == "inconclusive"]),
         ("not run", [r for r in idle if r not in judged]),
-        ("not proved", judged),
+        (NOT_PROVED, judged),
     )
     parts = [f"{label}: {_each_row(rows)}" for label, rows in groups if rows]
     if stale:

@@ -28,6 +28,12 @@ RESULT_FIELDS = ("status", "evidence_ref", "last_evaluated_at", "last_result")
 JUDGED = "judge: "
 """Start of the reason, and of ``last_result``, of a criterion that a judge decided."""
 
+NOT_PROVED = "not proved"
+"""Start of the part of a reason that names criteria with what a judge said of each."""
+
+JUDGES_PARTS = (JUDGED, f"{NOT_PROVED}: ")
+"""Starts of the parts of a reason that hold a judge's words; what follows may be words, too."""
+
 OUTSIDE_PATHS = "path_boundary_violation: "
 """Start of the part of a reason that names files outside the paths."""
 
@@ -189,20 +195,23 @@ class Goal(NamedTuple):
     @property
     def blocked_by_paths(self) -> bool:
         """Whether it is blocked by a path violation, which ends when the files are put back."""
-        parts = self._own_reason.split("; ")
-        outside = any(part.startswith(OUTSIDE_PATHS) for part in parts)
-        return self.status == "blocked" and outside
+        return self.status == "blocked" and self._reason_says(OUTSIDE_PATHS)
 
     @property
     def waits_for_approval(self) -> bool:
         """Whether it waits for a person's approval of changed protected files."""
-        return self.status == "waiting_for_user" and PROTECTED_CHANGED in self._own_reason
+        return self.status == "waiting_for_user" and self._reason_says(PROTECTED_CHANGED)
 
-    @property
-    def _own_reason(self) -> str:
-        """The last evaluation's reason up to a judge's words, which can imitate any of Flow's."""
+    def _reason_says(self, start: str) -> bool:
+        """Whether a part of the last evaluation's reason starts so.
+
+        A judge's words, which can imitate any of Flow's, begin with a part; a file's name can hold
+        the same words inside one.
+        """
         reason: str = (self.last_evaluation or {}).get("reason") or ""
-        return reason.partition(JUDGED)[0]
+        parts = reason.split("; ")
+        ends = (place for place, part in enumerate(parts) if part.startswith(JUDGES_PARTS))
+        return any(part.startswith(start) for part in parts[: next(ends, None)])
 
     @property
     def contract_document(self) -> dict[str, Any]:
