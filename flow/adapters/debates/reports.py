@@ -135,7 +135,7 @@ class Reports:
 
 
 class ReportNames(NamedTuple):
-    """ReportNames for the reports of a debate. ``folder`` is below the top level ``top``."""
+    """Names for the reports of a debate. ``folder`` is below the top level ``top``."""
 
     top: str
     folder: str

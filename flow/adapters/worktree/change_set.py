@@ -71,10 +71,8 @@ def snapshot(
         head, branch = repository.checked_out(repo)
         now = now._replace(head=head, branch=branch)
         now = now._replace(guards=guards(repo))
-        base, request = (
-            _base_commit(baseline),
-            _request(repo, baseline, denied, cache_dir, deciding),
-        )
+        base = _base_commit(baseline)
+        request = _request(repo, baseline, denied, cache_dir, deciding)
         scan = settled_scan(repo, base, head, request)
         now = now._replace(
             changes=_changes(scan, base),
